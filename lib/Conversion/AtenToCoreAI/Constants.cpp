@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Constants: numbers that lowerings introduce, and the program's weights.
+
+#include "Emitter.h"
+
+#include "corten/Dialect/CoreAI/IR/CoreAIOps.h"
+
+#include "mlir/IR/DialectResourceBlobManager.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+#include <cmath>
+#include <cstring>
+
+using namespace corten;
+using namespace mlir;
+
+/// Non-uniform data below this many elements stands in the module itself.
+static constexpr int64_t kInlineElements = 256;
+
+Value Emitter::constant(TypedAttr value) {
+  return coreai::ConstantOp::create(builder, location, value).getResult();
+}
+
+static Attribute numberAttribute(double value, Type element) {
+  if (auto floating = dyn_cast<FloatType>(element)) {
+    APFloat number(value);
+    bool losesInfo;
+    number.convert(floating.getFloatSemantics(),
+                   APFloat::rmNearestTiesToEven, &losesInfo);
+    return FloatAttr::get(element, number);
+  }
+  auto integer = cast<IntegerType>(element);
+  return IntegerAttr::get(
+      element, APInt(64, static_cast<uint64_t>(static_cast<int64_t>(value)))
+                   .trunc(std::min(integer.getWidth(), 64u)));
+}
+
+static DenseElementsAttr splatAttribute(double value, RankedTensorType type) {
+  Type element = type.getElementType();
+  if (auto complex = dyn_cast<ComplexType>(element)) {
+    std::complex<APFloat> number(
+        cast<FloatAttr>(numberAttribute(value, complex.getElementType()))
+            .getValue(),
+        cast<FloatAttr>(numberAttribute(0.0, complex.getElementType()))
+            .getValue());
+    return DenseElementsAttr::get(type, number);
+  }
+  if (element.isInteger(1))
+    return DenseElementsAttr::get(type, value != 0.0);
+  return DenseElementsAttr::get(type, numberAttribute(value, element));
+}
+
+Value Emitter::scalar(double value, Type element) {
+  return splat(value, RankedTensorType::get({}, element));
+}
+
+Value Emitter::scalar(int64_t value, Type element) {
+  auto integer = dyn_cast<IntegerType>(element);
+  if (!integer || integer.getWidth() == 1)
+    return scalar(static_cast<double>(value), element);
+  APInt number = APInt(64, static_cast<uint64_t>(value))
+                     .sextOrTrunc(integer.getWidth());
+  return constant(DenseElementsAttr::get(RankedTensorType::get({}, element),
+                                         IntegerAttr::get(element, number)));
+}
+
+Value Emitter::scalar(bool value) {
+  return constant(
+      DenseElementsAttr::get(RankedTensorType::get({}, i1()), value));
+}
+
+Value Emitter::splat(double value, RankedTensorType type) {
+  // coreai-core ends the process when it saves an inline complex constant, so
+  // a complex number is made from two real ones.
+  if (auto complex = dyn_cast<ComplexType>(type.getElementType())) {
+    RankedTensorType part = type.clone(complex.getElementType());
+    return create<coreai::CreateComplexOp>(
+        {constant(splatAttribute(value, part)),
+         constant(splatAttribute(0.0, part))});
+  }
+  return constant(splatAttribute(value, type));
+}
+
+Value Emitter::indices(ArrayRef<int64_t> values, IndexKind kind) {
+  bool isSigned = kind == IndexKind::Signed;
+  auto type = RankedTensorType::get({static_cast<int64_t>(values.size())},
+                                    isSigned ? si32() : ui32());
+  if (isSigned) {
+    auto narrow = llvm::map_to_vector(values, [](int64_t value) {
+      return static_cast<int32_t>(
+          std::clamp<int64_t>(value, INT32_MIN, INT32_MAX));
+    });
+    return constant(DenseElementsAttr::get(type, ArrayRef<int32_t>(narrow)));
+  }
+  auto narrow = llvm::map_to_vector(
+      values, [](int64_t value) { return static_cast<uint32_t>(value); });
+  return constant(DenseElementsAttr::get(type, ArrayRef<uint32_t>(narrow)));
+}
+
+Value Emitter::floats(ArrayRef<float> values) {
+  auto type =
+      RankedTensorType::get({static_cast<int64_t>(values.size())}, f32());
+  return constant(DenseElementsAttr::get(type, values));
+}
+
+//===----------------------------------------------------------------------===//
+// Weights
+//===----------------------------------------------------------------------===//
+
+/// Copies `view` element by element into a narrower type. Returns the number
+/// of finite values that did not fit (and saturated), and the first of them.
+template <typename From, typename To, typename Fits>
+static size_t narrow(const TensorView &view, Fits fits,
+                     std::shared_ptr<const void> &owner, size_t &bytes,
+                     From &firstMisfit) {
+  size_t count = view.numElements();
+  auto data = std::make_shared<std::vector<To>>(count);
+  const From *source = static_cast<const From *>(view.data);
+  size_t misfits = 0;
+  for (size_t i = 0; i < count; ++i) {
+    if (!fits(source[i]) && misfits++ == 0)
+      firstMisfit = source[i];
+    (*data)[i] = static_cast<To>(source[i]);
+  }
+  bytes = count * sizeof(To);
+  owner = std::shared_ptr<const void>(data, data->data());
+  return misfits;
+}
+
+/// Brings a 64-bit weight to the 32-bit type that Core AI has for it. Other
+/// weights are returned as they are.
+static FailureOr<TensorView>
+narrowed(const TensorView &view,
+         llvm::function_ref<InFlightDiagnostic()> error) {
+  TensorView result = view;
+  auto finish = [&](size_t misfits, auto first, ScalarType to)
+      -> FailureOr<TensorView> {
+    if (misfits)
+      return error() << misfits << " value(s) do not fit into 32 bits, the "
+                     << "first is " << std::to_string(first);
+    result.dtype = to;
+    result.data = result.owner.get();
+    return result;
+  };
+  auto fitsFloat = [](double value) {
+    return !std::isfinite(value) ||
+           std::isfinite(static_cast<float>(value));
+  };
+  switch (view.dtype) {
+  case ScalarType::Int64: {
+    int64_t first = 0;
+    size_t misfits = narrow<int64_t, int32_t>(
+        view,
+        [](int64_t value) { return value >= INT32_MIN && value <= INT32_MAX; },
+        result.owner, result.bytes, first);
+    return finish(misfits, first, ScalarType::Int32);
+  }
+  case ScalarType::Float64: {
+    double first = 0;
+    size_t misfits = narrow<double, float>(view, fitsFloat, result.owner,
+                                           result.bytes, first);
+    return finish(misfits, first, ScalarType::Float32);
+  }
+  case ScalarType::Complex128: {
+    std::complex<double> first;
+    size_t misfits = narrow<std::complex<double>, std::complex<float>>(
+        view,
+        [&](std::complex<double> value) {
+          return fitsFloat(value.real()) && fitsFloat(value.imag());
+        },
+        result.owner, result.bytes, first);
+    return finish(misfits, first.real(), ScalarType::Complex64);
+  }
+  default:
+    return result;
+  }
+}
+
+/// Every element equals the first. Ends at the first difference, so for real
+/// weights it reads a few bytes.
+static bool isUniform(const TensorView &view) {
+  int64_t count = view.numElements();
+  if (count < 1 || view.bytes % count != 0)
+    return false;
+  size_t width = view.bytes / count;
+  const char *data = static_cast<const char *>(view.data);
+  return std::memcmp(data, data + width, view.bytes - width) == 0;
+}
+
+static DenseElementsAttr inlineAttribute(const TensorView &view,
+                                         RankedTensorType type, bool uniform) {
+  const char *data = static_cast<const char *>(view.data);
+  size_t count = uniform ? 1 : view.numElements();
+  if (type.getElementType().isInteger(1)) {
+    SmallVector<bool> flags;
+    for (size_t i = 0; i < count; ++i)
+      flags.push_back(data[i] != 0);
+    return DenseElementsAttr::get(type, ArrayRef<bool>(flags));
+  }
+  size_t width = view.numElements() ? view.bytes / view.numElements() : 0;
+  return DenseElementsAttr::getFromRawBuffer(type,
+                                             ArrayRef(data, count * width));
+}
+
+FailureOr<Value> Emitter::weight(const TensorView &view, StringRef name) {
+  Type element = elementType(view.dtype);
+  if (!element)
+    return emitError(location)
+           << "weight '" << name << "' has the type "
+           << scalarTypeName(view.dtype) << ", which Core AI cannot express";
+  auto type = RankedTensorType::get(view.shape, element);
+  Attribute &known = resourceAttributes[{view.data, type}];
+  if (known && view.bytes != 0)
+    return constant(cast<TypedAttr>(known));
+
+  FailureOr<TensorView> data = narrowed(view, [&] {
+    return emitError(location) << "weight '" << name << "': ";
+  });
+  if (mlir::failed(data))
+    return failure();
+
+  // Complex numbers cannot stand inline (coreai-core ends the process when it
+  // saves them), nor can packed sub-byte data be read element by element.
+  bool canStandInline = !isa<ComplexType>(element) &&
+                        (element.isInteger(1) ||
+                         element.getIntOrFloatBitWidth() % 8 == 0);
+  if (canStandInline) {
+    bool uniform = isUniform(*data);
+    if (uniform || type.getNumElements() < kInlineElements)
+      return constant(inlineAttribute(*data, type, uniform));
+  }
+
+  auto &manager =
+      DenseResourceElementsHandle::getManagerInterface(builder.getContext());
+  DenseResourceElementsHandle handle =
+      manager.insert("weight_" + std::to_string(resources.size()));
+  resources.push_back({handle.getKey().str(), name.str(), *std::move(data)});
+  auto attribute = DenseResourceElementsAttr::get(type, handle);
+  known = attribute;
+  return constant(attribute);
+}

@@ -1,0 +1,453 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "Emitter.h"
+
+#include "corten/Dialect/CoreAI/IR/CoreAIOps.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+using namespace corten;
+using namespace mlir;
+
+Emitter::Emitter(ModuleOp module, const ConversionOptions &options,
+                 std::vector<Resource> &resources)
+    : builder(module.getContext()), location(builder.getUnknownLoc()),
+      module(module), options(options), resources(resources) {}
+
+InFlightDiagnostic Emitter::error(const Node &node) {
+  return emitError(locationOf(node));
+}
+
+Operation *Emitter::inferAndCreate(OperationState &state, InferFn infer) {
+  // The builders that ODS generates end the process when inference fails.
+  MLIRContext *context = builder.getContext();
+  if (succeeded(infer(context, state.location, state.operands,
+                      state.attributes.getDictionary(context),
+                      state.getRawProperties(), state.regions, state.types)))
+    return builder.create(state);
+  failed = true;
+  emitError(state.location)
+      << "'" << state.name.getStringRef() << "' does not accept operands of "
+      << llvm::interleaved_array(ValueRange(state.operands).getTypes());
+  RankedTensorType standIn =
+      currentNode && !currentNode->results.empty()
+          ? typeOf(currentNode->results.front())
+          : RankedTensorType();
+  if (!standIn)
+    standIn = RankedTensorType::get({}, f32());
+  return UnrealizedConversionCastOp::create(builder, state.location, standIn,
+                                            ValueRange());
+}
+
+//===----------------------------------------------------------------------===//
+// Types
+//===----------------------------------------------------------------------===//
+
+Type Emitter::elementType(ScalarType type) {
+  auto integer = [&](unsigned bits, bool isSigned) -> Type {
+    return builder.getIntegerType(bits, isSigned);
+  };
+  switch (type) {
+  case ScalarType::Bool:
+    return builder.getI1Type();
+  case ScalarType::UInt8:
+    return integer(8, false);
+  case ScalarType::Int8:
+    return integer(8, true);
+  case ScalarType::UInt16:
+    return integer(16, false);
+  case ScalarType::Int16:
+    return integer(16, true);
+  case ScalarType::UInt32:
+    return integer(32, false);
+  case ScalarType::Int32:
+  case ScalarType::Int64: // Core AI's index type; runtimes take int32 arrays.
+    return integer(32, true);
+  case ScalarType::Float16:
+    return builder.getF16Type();
+  case ScalarType::BFloat16:
+    return builder.getBF16Type();
+  case ScalarType::Float32:
+  case ScalarType::Float64:
+    return builder.getF32Type();
+  case ScalarType::Complex32:
+    return ComplexType::get(builder.getF16Type());
+  case ScalarType::Complex64:
+  case ScalarType::Complex128:
+    return ComplexType::get(builder.getF32Type());
+  case ScalarType::Float8E4M3FN:
+    return builder.getType<Float8E4M3FNType>();
+  case ScalarType::Float8E5M2:
+    return builder.getType<Float8E5M2Type>();
+  case ScalarType::Float8E8M0FNU:
+    return builder.getType<Float8E8M0FNUType>();
+  case ScalarType::Float4E2M1FNx2:
+    return builder.getType<Float4E2M1FNType>();
+  case ScalarType::UInt1:
+    return integer(1, false);
+  case ScalarType::UInt2:
+    return integer(2, false);
+  case ScalarType::UInt3:
+    return integer(3, false);
+  case ScalarType::UInt4:
+    return integer(4, false);
+  case ScalarType::UInt6:
+    return integer(6, false);
+  case ScalarType::Int2:
+    return integer(2, true);
+  case ScalarType::Int4:
+    return integer(4, true);
+  case ScalarType::UInt64:
+  case ScalarType::Float8E4M3FNUZ:
+  case ScalarType::Float8E5M2FNUZ:
+    return {};
+  }
+  return {};
+}
+
+ScalarType Emitter::scalarType(Type element) {
+  if (auto integer = dyn_cast<IntegerType>(element)) {
+    bool isSigned = integer.isSigned();
+    switch (integer.getWidth()) {
+    case 1:
+      return integer.isSignless() ? ScalarType::Bool : ScalarType::UInt1;
+    case 8:
+      return isSigned ? ScalarType::Int8 : ScalarType::UInt8;
+    case 16:
+      return isSigned ? ScalarType::Int16 : ScalarType::UInt16;
+    case 64:
+      return isSigned ? ScalarType::Int64 : ScalarType::UInt64;
+    default:
+      return isSigned ? ScalarType::Int32 : ScalarType::UInt32;
+    }
+  }
+  if (auto complex = dyn_cast<ComplexType>(element))
+    return complex.getElementType().isF16() ? ScalarType::Complex32
+                                            : ScalarType::Complex64;
+  if (element.isF16())
+    return ScalarType::Float16;
+  if (element.isBF16())
+    return ScalarType::BFloat16;
+  if (element.isF64())
+    return ScalarType::Float64;
+  return ScalarType::Float32;
+}
+
+RankedTensorType Emitter::typeOf(const ValueInfo &info) {
+  switch (info.kind) {
+  case ValueInfo::Kind::Tensor:
+    break;
+  case ValueInfo::Kind::SymInt:
+    return RankedTensorType::get({1}, si32());
+  case ValueInfo::Kind::SymFloat:
+    return RankedTensorType::get({1}, f32());
+  case ValueInfo::Kind::SymBool:
+    return RankedTensorType::get({1}, i1());
+  case ValueInfo::Kind::None:
+  case ValueInfo::Kind::Other:
+    return {};
+  }
+  Type element = elementType(info.dtype);
+  if (!element)
+    return {};
+  SmallVector<int64_t> shape;
+  for (Size size : info.sizes)
+    shape.push_back(size.isDynamic() ? ShapedType::kDynamic : size.get());
+  // Two 4-bit floats share a byte; the logical extent is twice the stored one.
+  if (info.dtype == ScalarType::Float4E2M1FNx2 && !shape.empty() &&
+      !ShapedType::isDynamic(shape.back()))
+    shape.back() *= 2;
+  return RankedTensorType::get(shape, element);
+}
+
+//===----------------------------------------------------------------------===//
+// Operands
+//===----------------------------------------------------------------------===//
+
+ArrayRef<Value> Emitter::results(const Node &node) const {
+  auto found = values.find(&node);
+  return found == values.end() ? ArrayRef<Value>() : found->second;
+}
+
+void Emitter::setResults(const Node &node, Results results) {
+  values[&node] = std::move(results);
+}
+
+Value Emitter::value(const Argument &argument) {
+  ArrayRef<Value> found = results(*argument.asNode());
+  assert(!found.empty() && "operand has not been lowered");
+  return found.front();
+}
+
+FailureOr<Value> Emitter::operand(const AtenNode &node,
+                                  const Argument &argument, Type element) {
+  if (argument.isValue()) {
+    Value found = value(argument);
+    // Symbolic numbers are one-element vectors; as operands they are scalars.
+    if (!argument.asNode()->info().isTensor() &&
+        cast<RankedTensorType>(found.getType()).getRank() == 1)
+      found = reshape(found, ArrayRef<int64_t>());
+    return cast(found, element);
+  }
+  if (argument.kind() == Argument::Kind::Float ||
+      (argument.isNumber() && !isa<IntegerType>(element)))
+    return scalar(argument.asDouble(), element);
+  if (argument.isNumber()) {
+    int64_t number = argument.asInt();
+    // torch wraps a number into an 8- or 16-bit tensor's type; a 64-bit number
+    // in 32-bit arithmetic would be another number.
+    if (element.getIntOrFloatBitWidth() == 32 &&
+        (number < INT32_MIN || number > static_cast<int64_t>(UINT32_MAX)))
+      return error(node) << "the number " << number
+                         << " does not fit into 32 bits";
+    return scalar(number, element);
+  }
+  return error(node) << "an argument is neither a tensor nor a number";
+}
+
+std::optional<ScalarType>
+Emitter::commonType(ArrayRef<Argument> arguments) {
+  std::optional<ScalarType> dimensioned, scalars, numbers;
+  bool promotable = true;
+  auto join = [&](std::optional<ScalarType> &into, ScalarType type) {
+    if (!into) {
+      into = type;
+      return;
+    }
+    into = promoteTypes(*into, type);
+    promotable &= into.has_value();
+    if (!into)
+      into = type;
+  };
+  for (const Argument &argument : arguments) {
+    switch (argument.kind()) {
+    case Argument::Kind::Bool:
+      join(numbers, ScalarType::Bool);
+      break;
+    case Argument::Kind::Int:
+      join(numbers, ScalarType::Int64);
+      break;
+    case Argument::Kind::Float:
+      join(numbers, ScalarType::Float32);
+      break;
+    case Argument::Kind::Complex:
+      join(numbers, ScalarType::Complex64);
+      break;
+    case Argument::Kind::Value: {
+      const ValueInfo &info = argument.asNode()->info();
+      if (info.isTensor())
+        join(info.sizes.empty() ? scalars : dimensioned, info.dtype);
+      else if (info.kind == ValueInfo::Kind::SymFloat)
+        join(numbers, ScalarType::Float32);
+      else if (info.kind == ValueInfo::Kind::SymBool)
+        join(numbers, ScalarType::Bool);
+      else
+        join(numbers, ScalarType::Int64);
+      break;
+    }
+    default:
+      break;
+    }
+  }
+  if (!promotable)
+    return std::nullopt;
+  // A lower-ranked group only matters if it is of a higher category.
+  auto combine = [](std::optional<ScalarType> higher,
+                    std::optional<ScalarType> lower)
+      -> std::optional<ScalarType> {
+    if (!higher)
+      return lower;
+    if (!lower || scalarCategory(*lower) <= scalarCategory(*higher))
+      return higher;
+    return promoteTypes(*higher, *lower);
+  };
+  return combine(combine(dimensioned, scalars), numbers);
+}
+
+//===----------------------------------------------------------------------===//
+// Sizes
+//===----------------------------------------------------------------------===//
+
+Value Emitter::size(const Argument &argument) {
+  if (!argument.isValue())
+    return indices({argument.asInt()});
+  // A size read from data (`.item()`) is a rank-0 value of any integer type.
+  Value found = cast(value(argument), si32());
+  return cast<RankedTensorType>(found.getType()).getRank() == 0
+             ? reshape(found, {1})
+             : found;
+}
+
+Value Emitter::sizeScalar(const Argument &argument) {
+  return argument.isValue() ? reshape(size(argument), ArrayRef<int64_t>())
+                            : index(argument.asInt());
+}
+
+Value Emitter::sizes(ArrayRef<Argument> arguments, IndexKind kind) {
+  if (llvm::all_of(arguments, [](const Argument &a) { return !a.isValue(); })) {
+    SmallVector<int64_t> literals;
+    for (const Argument &argument : arguments)
+      literals.push_back(argument.asInt());
+    return indices(literals, kind);
+  }
+  SmallVector<Value> pieces;
+  for (const Argument &argument : arguments)
+    pieces.push_back(size(argument));
+  return joinSizes(pieces, kind);
+}
+
+Value Emitter::joinSizes(ArrayRef<Value> pieces, IndexKind kind) {
+  Value joined = pieces.size() == 1 ? pieces.front() : concat(pieces, 0);
+  return cast(joined, kind == IndexKind::Signed ? si32() : ui32());
+}
+
+Value Emitter::shape(Value x, IndexKind kind) {
+  auto type = cast<RankedTensorType>(x.getType());
+  if (type.hasStaticShape())
+    return indices(type.getShape(), kind);
+  Value extents = create<coreai::GetShapeOp>({x});
+  return cast(extents, kind == IndexKind::Signed ? si32() : ui32());
+}
+
+Value Emitter::dim(Value x, int64_t axis) {
+  auto type = cast<RankedTensorType>(x.getType());
+  if (!type.isDynamicDim(axis))
+    return indices({type.getDimSize(axis)});
+  return slice(shape(x), {axis}, {axis + 1}, {1});
+}
+
+//===----------------------------------------------------------------------===//
+// Ops
+//===----------------------------------------------------------------------===//
+
+Value Emitter::cast(Value x, Type element) {
+  auto type = cast<RankedTensorType>(x.getType());
+  if (type.getElementType() == element)
+    return x;
+  return createTyped<coreai::CastOp>(type.clone(element), x);
+}
+
+static bool isBoolean(Value x) {
+  return getElementTypeOrSelf(x.getType()).isInteger(1);
+}
+
+// The runtime has no i1 kernels for sums and products; on booleans they are
+// `or` and `and`.
+Value Emitter::add(Value x, Value y) {
+  return isBoolean(x) ? create<coreai::BroadcastingOrOp>({x, y})
+                      : create<coreai::BroadcastingAddOp>({x, y});
+}
+Value Emitter::mul(Value x, Value y) {
+  return isBoolean(x) ? create<coreai::BroadcastingAndOp>({x, y})
+                      : create<coreai::BroadcastingMulOp>({x, y});
+}
+Value Emitter::sub(Value x, Value y) {
+  return create<coreai::BroadcastingSubOp>({x, y});
+}
+Value Emitter::divide(Value x, Value y) {
+  return create<coreai::BroadcastingDivideOp>({x, y});
+}
+Value Emitter::floorDivide(Value x, Value y) {
+  return create<coreai::BroadcastingFloorDivideOp>({x, y});
+}
+Value Emitter::modulo(Value x, Value y) {
+  return create<coreai::BroadcastingModuloOp>({x, y});
+}
+Value Emitter::pow(Value x, Value y) {
+  return create<coreai::BroadcastingPowOp>({x, y});
+}
+Value Emitter::maximum(Value x, Value y) {
+  return create<coreai::BroadcastingMaximumOp>({x, y});
+}
+Value Emitter::minimum(Value x, Value y) {
+  return create<coreai::BroadcastingMinimumOp>({x, y});
+}
+Value Emitter::matmul(Value x, Value y) {
+  return create<coreai::BroadcastingBatchMatmulOp>({x, y});
+}
+Value Emitter::equal(Value x, Value y) {
+  return create<coreai::BroadcastingEqualOp>({x, y});
+}
+Value Emitter::notEqual(Value x, Value y) {
+  return create<coreai::BroadcastingNotEqualOp>({x, y});
+}
+Value Emitter::greater(Value x, Value y) {
+  return create<coreai::BroadcastingGreaterOp>({x, y});
+}
+Value Emitter::logicalAnd(Value x, Value y) {
+  return create<coreai::BroadcastingAndOp>({x, y});
+}
+Value Emitter::logicalOr(Value x, Value y) {
+  return create<coreai::BroadcastingOrOp>({x, y});
+}
+Value Emitter::logicalNot(Value x) { return create<coreai::NotOp>({x}); }
+Value Emitter::where(Value condition, Value x, Value y) {
+  return create<coreai::BroadcastingWhereOp>({condition, x, y});
+}
+
+Value Emitter::scaleBy(Value x, double factor) {
+  if (factor == 1.0)
+    return x;
+  return mul(x, scalar(factor, getElementTypeOrSelf(x)));
+}
+
+Value Emitter::negate(Value x) {
+  return mul(x, scalar(-1, getElementTypeOrSelf(x)));
+}
+
+Value Emitter::reshape(Value x, ArrayRef<int64_t> shape) {
+  auto type = cast<RankedTensorType>(x.getType());
+  if (type.hasStaticShape() && type.getShape() == shape)
+    return x;
+  return create<coreai::ReshapeOp>({x, indices(shape)});
+}
+
+Value Emitter::reshape(Value x, Value shape, RankedTensorType type) {
+  return createTyped<coreai::ReshapeOp>(type, {x, shape});
+}
+
+Value Emitter::transpose(Value x, ArrayRef<int64_t> permutation) {
+  return create<coreai::TransposeOp>(
+      {x, indices(permutation, IndexKind::Unsigned)});
+}
+
+Value Emitter::expandDims(Value x, ArrayRef<int64_t> axes) {
+  return axes.empty() ? x
+                      : create<coreai::ExpandDimsOp>({x, indices(axes)});
+}
+
+Value Emitter::shrinkDims(Value x, ArrayRef<int64_t> axes) {
+  return axes.empty() ? x
+                      : create<coreai::ShrinkDimsOp>({x, indices(axes)});
+}
+
+Value Emitter::concat(ArrayRef<Value> values, int64_t axis) {
+  SmallVector<Value> operands = {index(axis)};
+  llvm::append_range(operands, values);
+  return create<coreai::ConcatOp>(operands);
+}
+
+Value Emitter::slice(Value x, ArrayRef<int64_t> starts, ArrayRef<int64_t> ends,
+                     ArrayRef<int64_t> strides, RankedTensorType type) {
+  Value start = indices(starts), end = indices(ends), stride = indices(strides);
+  if (type)
+    return createTyped<coreai::SliceOp>(type, {x, start, end, stride});
+  return create<coreai::SliceOp>({x, start, end, stride});
+}
+
+Value Emitter::broadcastTo(Value x, Value shape, RankedTensorType type) {
+  if (x.getType() == type && type.hasStaticShape())
+    return x;
+  return createTyped<coreai::BroadcastToOp>(type, {x, shape});
+}
+
+SmallVector<int64_t> Emitter::axesOrAll(ArrayRef<int64_t> dims, int64_t rank) {
+  SmallVector<int64_t> axes;
+  if (dims.empty())
+    axes.assign(llvm::to_vector(llvm::seq<int64_t>(0, rank)));
+  // A 0-d tensor accepts dim 0 and -1 but has no axis to name.
+  else if (rank > 0)
+    for (int64_t dim : dims)
+      axes.push_back(axis(dim, rank));
+  return axes;
+}

@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What lowerings build with: operands of a call as values, constants, sizes
+// that are constants where they are static and shape queries where they are
+// not, and the dialect's ops under short names. Helpers fold the trivial case
+// (a cast to the same type, a factor of one), so lowerings need no `if` for it
+// and the IR stays minimal. Static and dynamic shapes take the same path.
+
+#ifndef CORTEN_LIB_CONVERSION_ATENTOCOREAI_EMITTER_H
+#define CORTEN_LIB_CONVERSION_ATENTOCOREAI_EMITTER_H
+
+#include "AtenNode.h"
+
+#include "corten/Conversion/AtenToCoreAI/Conversion.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/Interfaces/InferTypeOpInterface.h"
+
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
+
+namespace corten {
+
+struct CompositeSpec;
+
+/// The values of one lowered node, in result order.
+using Results = llvm::SmallVector<mlir::Value, 1>;
+
+/// Shape vectors come in two element types: most ops want si32, some ui32.
+enum class IndexKind { Signed, Unsigned };
+
+class Emitter {
+public:
+  Emitter(mlir::ModuleOp module, const ConversionOptions &options,
+          std::vector<Resource> &resources);
+
+  //===------------------------------------------------------------------===//
+  // Errors
+  //===------------------------------------------------------------------===//
+
+  /// Reports why `node` cannot be lowered. Converts to failure.
+  mlir::InFlightDiagnostic error(const Node &node);
+  /// True once an op could not be created; its diagnostic is already out.
+  bool hasFailed() const { return failed; }
+
+  //===------------------------------------------------------------------===//
+  // Types
+  //===------------------------------------------------------------------===//
+
+  /// The Core AI element type for a torch type, after narrowing of the 64-bit
+  /// types; null if there is none.
+  mlir::Type elementType(ScalarType type);
+  /// The torch type of a Core AI element type (si32 is int32).
+  static ScalarType scalarType(mlir::Type element);
+  /// Ranked tensor type for the metadata of a value; symbolic extents are `?`.
+  /// A SymInt is tensor<1xsi32>. Null when the element type has no equivalent.
+  mlir::RankedTensorType typeOf(const ValueInfo &info);
+  mlir::RankedTensorType typeOf(const AtenNode &node, unsigned result = 0) {
+    return typeOf(node.result(result));
+  }
+
+  mlir::Type f32() { return builder.getF32Type(); }
+  mlir::Type si32() { return builder.getIntegerType(32, true); }
+  mlir::Type ui32() { return builder.getIntegerType(32, false); }
+  mlir::Type i1() { return builder.getI1Type(); }
+
+  //===------------------------------------------------------------------===//
+  // Operands
+  //===------------------------------------------------------------------===//
+
+  /// The value of an argument that is a node.
+  mlir::Value value(const Argument &argument);
+  mlir::Value tensor(const AtenNode &node, llvm::StringRef parameter) {
+    return value(node[parameter]);
+  }
+  /// The same, or null when the argument is absent or None.
+  mlir::Value optionalTensor(const AtenNode &node, llvm::StringRef parameter) {
+    return node.has(parameter) ? value(node[parameter]) : mlir::Value();
+  }
+  /// Results of a node that has been lowered.
+  llvm::ArrayRef<mlir::Value> results(const Node &node) const;
+  void setResults(const Node &node, Results results);
+
+  /// A tensor, a number or a symbolic number, as a value of element type
+  /// `element`: tensors are cast, numbers become rank-0 constants, symbolic
+  /// numbers become rank 0.
+  mlir::FailureOr<mlir::Value> operand(const AtenNode &node,
+                                       const Argument &argument,
+                                       mlir::Type element);
+  mlir::FailureOr<mlir::Value> operand(const AtenNode &node,
+                                       llvm::StringRef parameter,
+                                       mlir::Type element) {
+    return operand(node, node[parameter], element);
+  }
+  /// torch.result_type of the arguments: dimensioned tensors outrank 0-d ones,
+  /// which outrank Python numbers, within one category.
+  std::optional<ScalarType> commonType(llvm::ArrayRef<Argument> arguments);
+
+  //===------------------------------------------------------------------===//
+  // Constants
+  //===------------------------------------------------------------------===//
+
+  mlir::Value constant(mlir::TypedAttr value);
+  /// Rank-0 constant. Integer types take the value modulo their width.
+  mlir::Value scalar(double value, mlir::Type element);
+  mlir::Value scalar(int64_t value, mlir::Type element);
+  mlir::Value scalar(int value, mlir::Type element) {
+    return scalar(static_cast<int64_t>(value), element);
+  }
+  mlir::Value scalar(bool value);
+  /// A constant of `shape` that holds one value everywhere.
+  mlir::Value splat(double value, mlir::RankedTensorType type);
+  /// Rank-0 si32.
+  mlir::Value index(int64_t value) { return scalar(value, si32()); }
+  /// Rank-1 constant of indices.
+  mlir::Value indices(llvm::ArrayRef<int64_t> values,
+                      IndexKind kind = IndexKind::Signed);
+  mlir::Value floats(llvm::ArrayRef<float> values);
+  /// A weight of the program: inline when small or uniform, else a reference
+  /// to a resource. Fails when a value does not survive narrowing.
+  mlir::FailureOr<mlir::Value> weight(const TensorView &view,
+                                      llvm::StringRef name);
+
+  //===------------------------------------------------------------------===//
+  // Sizes
+  //===------------------------------------------------------------------===//
+
+  /// A literal or symbolic integer as tensor<1xsi32>.
+  mlir::Value size(const Argument &argument);
+  /// The same as rank-0.
+  mlir::Value sizeScalar(const Argument &argument);
+  /// A list of literal or symbolic integers as one vector: a constant when all
+  /// are literal, a concatenation otherwise.
+  mlir::Value sizes(llvm::ArrayRef<Argument> arguments,
+                    IndexKind kind = IndexKind::Signed);
+  /// Extent `axis` of `x` as tensor<1xsi32>.
+  mlir::Value dim(mlir::Value x, int64_t axis);
+  /// All extents of `x` as one vector.
+  mlir::Value shape(mlir::Value x, IndexKind kind = IndexKind::Signed);
+  /// Joins rank-1 si32 pieces.
+  mlir::Value joinSizes(llvm::ArrayRef<mlir::Value> pieces,
+                        IndexKind kind = IndexKind::Signed);
+
+  //===------------------------------------------------------------------===//
+  // Ops
+  //===------------------------------------------------------------------===//
+
+  /// Creates an op whose result types are inferred. If inference refuses the
+  /// operands, the diagnostic is out, hasFailed() turns true, and a stand-in
+  /// value of the current node's type lets the lowering run to its end.
+  template <typename Op>
+  mlir::Value create(mlir::ValueRange operands,
+                     llvm::ArrayRef<mlir::NamedAttribute> attributes = {}) {
+    return createOp<Op>(operands, attributes)->getResult(0);
+  }
+  template <typename Op>
+  mlir::Operation *
+  createOp(mlir::ValueRange operands,
+           llvm::ArrayRef<mlir::NamedAttribute> attributes = {}) {
+    mlir::OperationState state(location, Op::getOperationName());
+    state.addOperands(operands);
+    state.addAttributes(attributes);
+    return inferAndCreate(state, &Op::inferReturnTypes);
+  }
+  /// Creates an op with the given result types.
+  template <typename Op>
+  mlir::Value createTyped(mlir::Type result, mlir::ValueRange operands,
+                          llvm::ArrayRef<mlir::NamedAttribute> attributes = {}) {
+    mlir::OperationState state(location, Op::getOperationName());
+    state.addOperands(operands);
+    state.addAttributes(attributes);
+    state.addTypes(result);
+    return builder.create(state)->getResult(0);
+  }
+  mlir::NamedAttribute attribute(llvm::StringRef name, mlir::Attribute value) {
+    return builder.getNamedAttr(name, value);
+  }
+
+  mlir::Value cast(mlir::Value x, mlir::Type element);
+
+  // NumPy-broadcasting arithmetic; both operands have one element type.
+  mlir::Value add(mlir::Value x, mlir::Value y);
+  mlir::Value sub(mlir::Value x, mlir::Value y);
+  mlir::Value mul(mlir::Value x, mlir::Value y);
+  mlir::Value divide(mlir::Value x, mlir::Value y);
+  mlir::Value floorDivide(mlir::Value x, mlir::Value y);
+  /// C fmod: the sign of the dividend.
+  mlir::Value modulo(mlir::Value x, mlir::Value y);
+  mlir::Value pow(mlir::Value x, mlir::Value y);
+  mlir::Value maximum(mlir::Value x, mlir::Value y);
+  mlir::Value minimum(mlir::Value x, mlir::Value y);
+  mlir::Value matmul(mlir::Value x, mlir::Value y);
+
+  mlir::Value equal(mlir::Value x, mlir::Value y);
+  mlir::Value notEqual(mlir::Value x, mlir::Value y);
+  mlir::Value greater(mlir::Value x, mlir::Value y);
+  mlir::Value logicalAnd(mlir::Value x, mlir::Value y);
+  mlir::Value logicalOr(mlir::Value x, mlir::Value y);
+  mlir::Value logicalNot(mlir::Value x);
+  mlir::Value where(mlir::Value condition, mlir::Value x, mlir::Value y);
+
+  /// x times a number; x itself for one.
+  mlir::Value scaleBy(mlir::Value x, double factor);
+  mlir::Value negate(mlir::Value x);
+
+  /// To a static shape (one entry may be -1).
+  mlir::Value reshape(mlir::Value x, llvm::ArrayRef<int64_t> shape);
+  /// To a computed shape, with the result type that is known for it.
+  mlir::Value reshape(mlir::Value x, mlir::Value shape,
+                      mlir::RankedTensorType type);
+  mlir::Value transpose(mlir::Value x, llvm::ArrayRef<int64_t> permutation);
+  mlir::Value expandDims(mlir::Value x, llvm::ArrayRef<int64_t> axes);
+  mlir::Value shrinkDims(mlir::Value x, llvm::ArrayRef<int64_t> axes);
+  mlir::Value concat(llvm::ArrayRef<mlir::Value> values, int64_t axis);
+  /// Static slice over all axes. `type` states extents that inference cannot
+  /// know (those of a dynamic axis).
+  mlir::Value slice(mlir::Value x, llvm::ArrayRef<int64_t> starts,
+                    llvm::ArrayRef<int64_t> ends,
+                    llvm::ArrayRef<int64_t> strides,
+                    mlir::RankedTensorType type = {});
+  /// Repeats unit axes up to the extents of `shape`.
+  mlir::Value broadcastTo(mlir::Value x, mlir::Value shape,
+                          mlir::RankedTensorType type);
+  /// Drops the reduced axes, which the dialect's reductions keep as 1.
+  template <typename Op>
+  mlir::Value reduce(mlir::Value x, llvm::ArrayRef<int64_t> axes,
+                     bool keepDims) {
+    if (axes.empty())
+      return x;
+    mlir::Value result = create<Op>({x, indices(axes)});
+    return keepDims ? result : shrinkDims(result, axes);
+  }
+
+  /// `dims` made non-negative for `rank`; an empty list means every axis.
+  static llvm::SmallVector<int64_t> axesOrAll(llvm::ArrayRef<int64_t> dims,
+                                              int64_t rank);
+  static int64_t axis(int64_t dim, int64_t rank) {
+    return dim < 0 ? dim + rank : dim;
+  }
+
+  //===------------------------------------------------------------------===//
+  // Graphs
+  //===------------------------------------------------------------------===//
+
+  /// Emits a private graph with a composite declaration, filled by `body`, and
+  /// a call of it. The operands' types are the graph's argument types.
+  mlir::FailureOr<mlir::Value>
+  composite(const CompositeSpec &spec, mlir::ValueRange operands,
+            llvm::function_ref<mlir::FailureOr<mlir::Value>(mlir::ValueRange)>
+                body);
+
+  /// Lowers one program into a public graph. Fails with diagnostics out.
+  mlir::LogicalResult emitEntryPoint(const EntryPoint &entry);
+
+  /// Lowers the nodes of a graph at the insertion point; `liveOnly` skips what
+  /// no output needs.
+  mlir::LogicalResult emitNodes(const Graph &graph);
+
+  mlir::OpBuilder builder;
+  mlir::Location location;
+
+  /// The node being lowered, for messages; null outside of one.
+  const Node *currentNode = nullptr;
+
+private:
+  using InferFn = mlir::LogicalResult (*)(
+      mlir::MLIRContext *, std::optional<mlir::Location>, mlir::ValueRange,
+      mlir::DictionaryAttr, mlir::OpaqueProperties, mlir::RegionRange,
+      llvm::SmallVectorImpl<mlir::Type> &);
+  mlir::Operation *inferAndCreate(mlir::OperationState &state, InferFn infer);
+
+  mlir::Location locationOf(const Node &node);
+  mlir::LogicalResult emitNode(const Node &node);
+  mlir::LogicalResult checkResults(const Node &node,
+                                   llvm::ArrayRef<mlir::Value> results);
+  std::string uniqueSymbol(llvm::StringRef base, llvm::StringRef salt);
+
+  mlir::ModuleOp module;
+  const ConversionOptions &options;
+  std::vector<Resource> &resources;
+  /// Weights that several entry points use are one resource.
+  llvm::DenseMap<std::pair<const void *, mlir::Type>, mlir::Attribute>
+      resourceAttributes;
+  /// Name of the entry point being emitted; part of composite symbols.
+  std::string entryName;
+  llvm::DenseMap<const Node *, Results> values;
+  llvm::StringMap<unsigned> symbols;
+  bool failed = false;
+};
+
+} // namespace corten
+
+#endif // CORTEN_LIB_CONVERSION_ATENTOCOREAI_EMITTER_H

@@ -1,0 +1,360 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// One exported program as one public graph: which placeholders are inputs,
+// weights and state, what everything is called, and the pass over the nodes.
+
+#include "Emitter.h"
+#include "GraphBuilder.h"
+#include "Table.h"
+
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringSet.h"
+#include "llvm/Support/FormatVariadic.h"
+
+using namespace corten;
+using namespace mlir;
+
+//===----------------------------------------------------------------------===//
+// Which nodes are needed
+//===----------------------------------------------------------------------===//
+
+static void forEachOperand(ArrayRef<Argument> arguments,
+                           llvm::function_ref<void(const Node *)> visit) {
+  for (const Argument &argument : arguments) {
+    if (argument.isValue())
+      visit(argument.asNode());
+    else if (argument.isList())
+      forEachOperand(argument.asList(), visit);
+  }
+}
+
+/// Nodes that some output depends on. Assertions and what only feeds them fall
+/// away, as does anything else that torch left dead.
+static DenseSet<const Node *> liveNodes(const Graph &graph) {
+  DenseSet<const Node *> live;
+  auto mark = [&](const Node *node) { live.insert(node); };
+  forEachOperand(graph.outputs, mark);
+  for (const Node *node : llvm::reverse(graph.nodes))
+    if (live.contains(node))
+      forEachOperand(node->arguments, mark);
+  return live;
+}
+
+//===----------------------------------------------------------------------===//
+// Names
+//===----------------------------------------------------------------------===//
+
+/// Replaces `defaults` by the names that the user gave, if any.
+static LogicalResult applyNames(SmallVectorImpl<std::string> &defaults,
+                                ArrayRef<std::string> given, StringRef what,
+                                StringRef entry, Location location) {
+  if (given.empty())
+    return success();
+  if (given.size() != defaults.size()) {
+    auto quoted = [](ArrayRef<std::string> names) {
+      return "[" +
+             llvm::join(llvm::map_range(
+                            names,
+                            [](const std::string &name) {
+                              return "'" + name + "'";
+                            }),
+                        ", ") +
+             "]";
+    };
+    return emitError(location)
+           << "entry point '" << entry << "' has " << defaults.size() << " "
+           << what << " " << quoted(defaults) << ", but " << given.size()
+           << " name(s) were given: " << quoted(given);
+  }
+  defaults.assign(given.begin(), given.end());
+  return success();
+}
+
+static LogicalResult checkNames(ArrayRef<std::string> names, StringRef what,
+                                StringRef entry, Location location) {
+  llvm::StringSet<> seen;
+  for (const std::string &name : names) {
+    if (name.empty())
+      return emitError(location)
+             << "entry point '" << entry << "': an empty name among " << what;
+    if (!seen.insert(name).second)
+      return emitError(location) << "entry point '" << entry << "': the name '"
+                                 << name << "' is used twice among " << what;
+  }
+  return success();
+}
+
+namespace {
+/// The inputs and outputs of one graph, in order, with their final names.
+struct Interface {
+  struct Input {
+    const InputSpec *spec;
+    std::string name;
+  };
+  struct Output {
+    const OutputSpec *spec;
+    std::string name;
+  };
+  SmallVector<Input> inputs;
+  SmallVector<Output> outputs;
+};
+} // namespace
+
+static bool isGraphInput(const InputSpec &input) {
+  if (!input.node || input.node->results.empty())
+    return false;
+  switch (input.node->info().kind) {
+  case ValueInfo::Kind::Tensor:
+    return input.kind == InputSpec::Kind::UserInput || input.isMutated;
+  case ValueInfo::Kind::SymInt:
+  case ValueInfo::Kind::SymFloat:
+  case ValueInfo::Kind::SymBool:
+    return input.kind == InputSpec::Kind::UserInput;
+  case ValueInfo::Kind::None:
+  case ValueInfo::Kind::Other:
+    return false;
+  }
+  return false;
+}
+
+/// Outputs keep the name of the node that makes them; a node returned twice
+/// gives two outputs with distinct names.
+static std::string distinctName(StringRef base, llvm::StringSet<> &taken) {
+  std::string name = base.str();
+  for (unsigned suffix = 1; !taken.insert(name).second; ++suffix)
+    name = (base + "_" + Twine(suffix)).str();
+  return name;
+}
+
+static FailureOr<Interface> nameInterface(const EntryPoint &entry,
+                                          Location location) {
+  const Program &program = *entry.program;
+  Interface interface;
+  SmallVector<std::string> inputNames, outputNames, stateNames;
+
+  for (const InputSpec &spec : program.inputs) {
+    if (!isGraphInput(spec))
+      continue;
+    interface.inputs.push_back({&spec, {}});
+    if (!spec.isMutated)
+      inputNames.push_back(spec.node->name.str());
+  }
+
+  // State order: as the outputs list the mutations, buffers first.
+  DenseMap<const Node *, unsigned> stateIndex;
+  llvm::StringSet<> taken;
+  for (const OutputSpec &spec : program.outputs) {
+    if (!spec.mutated)
+      continue;
+    stateIndex[spec.mutated] = stateNames.size();
+    stateNames.push_back(spec.mutated->name.str());
+    taken.insert(spec.mutated->name);
+    interface.outputs.push_back({&spec, {}});
+  }
+  for (const OutputSpec &spec : program.outputs) {
+    if (spec.kind != OutputSpec::Kind::UserOutput || !spec.value.isValue())
+      continue;
+    interface.outputs.push_back({&spec, {}});
+    outputNames.push_back(distinctName(spec.value.asNode()->name, taken));
+  }
+
+  if (failed(applyNames(inputNames, entry.inputNames, "live inputs", entry.name,
+                        location)) ||
+      failed(applyNames(outputNames, entry.outputNames, "live outputs",
+                        entry.name, location)) ||
+      failed(applyNames(stateNames, entry.stateNames, "stateful inputs",
+                        entry.name, location)))
+    return failure();
+
+  auto nextInput = inputNames.begin();
+  SmallVector<std::string> arguments, results;
+  for (Interface::Input &input : interface.inputs) {
+    input.name = input.spec->isMutated ? stateNames[stateIndex.lookup(
+                                             input.spec->node)]
+                                       : *nextInput++;
+    arguments.push_back(input.name);
+  }
+  auto nextOutput = outputNames.begin();
+  for (Interface::Output &output : interface.outputs) {
+    output.name = output.spec->mutated
+                      ? stateNames[stateIndex.lookup(output.spec->mutated)]
+                      : *nextOutput++;
+    results.push_back(output.name);
+  }
+  if (failed(checkNames(arguments, "inputs and states", entry.name,
+                        location)) ||
+      failed(checkNames(results, "outputs and states", entry.name, location)))
+    return failure();
+  return interface;
+}
+
+//===----------------------------------------------------------------------===//
+// The graph
+//===----------------------------------------------------------------------===//
+
+/// A scalar of the user's (a dynamic int) arrives as rank 0; inside the graph
+/// symbolic numbers are one-element vectors.
+static RankedTensorType inputType(Emitter &emit, const ValueInfo &info) {
+  RankedTensorType type = emit.typeOf(info);
+  if (type && !info.isTensor())
+    return RankedTensorType::get({}, type.getElementType());
+  return type;
+}
+
+LogicalResult Emitter::emitEntryPoint(const EntryPoint &entry) {
+  const Program &program = *entry.program;
+  entryName = entry.name;
+  values.clear();
+  symbols.try_emplace(entry.name);
+  location = builder.getUnknownLoc();
+  currentNode = nullptr;
+  FailureOr<Interface> interface = nameInterface(entry, location);
+  if (mlir::failed(interface))
+    return failure();
+
+  GraphSignature signature;
+  signature.symbol = entry.name;
+  for (const Interface::Input &input : interface->inputs) {
+    currentNode = input.spec->node;
+    RankedTensorType type = inputType(*this, currentNode->info());
+    if (!type)
+      return error(*currentNode)
+             << "input '" << input.name << "' has the type "
+             << scalarTypeName(currentNode->info().dtype)
+             << ", which Core AI cannot express";
+    signature.inputs.push_back(
+        {type, input.name, input.spec->isMutated ? input.name : ""});
+  }
+  currentNode = nullptr;
+
+  builder.setInsertionPointToEnd(module.getBody());
+  coreai::GraphOp graph = createGraph(builder, location, signature);
+  Block &block = graph.getBodyRegion().front();
+  builder.setInsertionPointToStart(&block);
+  for (auto [input, argument] :
+       llvm::zip_equal(interface->inputs, block.getArguments())) {
+    Value value = argument;
+    if (!input.spec->node->info().isTensor())
+      value = reshape(value, {1});
+    setResults(*input.spec->node, {value});
+  }
+
+  DenseSet<const Node *> live = liveNodes(program.main);
+  DenseMap<int, Value> weights;
+  for (const InputSpec &spec : program.inputs) {
+    if (isGraphInput(spec) || !live.contains(spec.node))
+      continue;
+    currentNode = spec.node;
+    if (spec.weight < 0)
+      return error(*spec.node)
+             << "Could not resolve placeholder op: " << spec.node->name;
+    Value &shared = weights[spec.weight];
+    if (!shared) {
+      FailureOr<Value> constant =
+          weight(program.weights[spec.weight], spec.node->name);
+      if (mlir::failed(constant))
+        return failure();
+      shared = *constant;
+    }
+    setResults(*spec.node, {shared});
+  }
+
+  if (mlir::failed(emitNodes(program.main)))
+    return failure();
+
+  SmallVector<GraphResult> results;
+  for (const Interface::Output &output : interface->outputs) {
+    const Node *node = output.spec->value.asNode();
+    currentNode = node;
+    Value value = this->value(output.spec->value);
+    if (!node->info().isTensor())
+      value = reshape(value, ArrayRef<int64_t>());
+    results.push_back({value, output.name});
+  }
+  currentNode = nullptr;
+  location = builder.getUnknownLoc();
+  finishGraph(builder, location, graph, results);
+  return success();
+}
+
+LogicalResult Emitter::emitNodes(const Graph &graph) {
+  DenseSet<const Node *> live = liveNodes(graph);
+  for (const Node *node : graph.nodes) {
+    if (node->kind != Node::Kind::Call || !live.contains(node))
+      continue;
+    currentNode = node;
+    location = locationOf(*node);
+    if (mlir::failed(emitNode(*node)))
+      return failure();
+  }
+  return success();
+}
+
+Location Emitter::locationOf(const Node &node) {
+  if (!options.debugLocations)
+    return builder.getUnknownLoc();
+  SourceLocation source = node.source();
+  if (!source.isKnown())
+    return builder.getUnknownLoc();
+  return FileLineColLoc::get(builder.getContext(), source.file, source.line, 0);
+}
+
+LogicalResult Emitter::emitNode(const Node &node) {
+  if (isAssertion(node.callee->name))
+    return success();
+  if (node.callee->name == "getitem") {
+    ArrayRef<Value> tuple = results(*node.arguments[0].asNode());
+    int64_t position = node.arguments[1].asInt();
+    if (position < 0)
+      position += tuple.size();
+    if (position < 0 || position >= static_cast<int64_t>(tuple.size()))
+      return error(node) << "result " << position << " of '"
+                         << node.arguments[0].asNode()->name
+                         << "' does not exist";
+    setResults(node, {tuple[position]});
+    return success();
+  }
+  LoweringFn lower = findLowering(node.callee->name);
+  if (!lower)
+    return error(node) << "Unsupported ATen op: " << node.callee->name
+                       << "; add a lowering with register_torch_lowering()";
+  FailureOr<Results> lowered = lower(AtenNode(node), *this);
+  if (mlir::failed(lowered) || failed)
+    return failure();
+  if (mlir::failed(checkResults(node, *lowered)))
+    return failure();
+  setResults(node, *std::move(lowered));
+  return success();
+}
+
+LogicalResult Emitter::checkResults(const Node &node,
+                                    ArrayRef<Value> lowered) {
+  for (auto [i, info, value] : llvm::enumerate(node.results, lowered)) {
+    if (!info.isTensor() || !value)
+      continue;
+    auto mismatch = [&](StringRef what, auto have, auto want) {
+      return error(node) << node.name << "[" << i << "]: " << what << " "
+                         << have << " vs " << want;
+    };
+    auto type = dyn_cast<RankedTensorType>(value.getType());
+    RankedTensorType expected = typeOf(info);
+    if (!expected)
+      return error(node) << node.name << "[" << i << "]: Core AI has no "
+                         << scalarTypeName(info.dtype) << " tensors";
+    if (!type)
+      return error(node) << node.name << "[" << i << "]: not a ranked tensor";
+    if (type.getRank() != expected.getRank())
+      return mismatch("rank", type.getRank(), expected.getRank());
+    if (type.getElementType() != expected.getElementType())
+      return mismatch("dtype", type.getElementType(),
+                      expected.getElementType());
+    for (int64_t axis = 0; axis < type.getRank(); ++axis) {
+      int64_t have = type.getDimSize(axis), want = expected.getDimSize(axis);
+      if (have != want && !ShapedType::isDynamic(have) &&
+          !ShapedType::isDynamic(want))
+        return mismatch(("dim[" + Twine(axis) + "]").str(), have, want);
+    }
+  }
+  return success();
+}

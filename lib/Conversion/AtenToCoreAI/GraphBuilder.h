@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Making `coreai.graph` ops and calls of them: the one place that knows their
+// properties.
+
+#ifndef CORTEN_LIB_CONVERSION_ATENTOCOREAI_GRAPHBUILDER_H
+#define CORTEN_LIB_CONVERSION_ATENTOCOREAI_GRAPHBUILDER_H
+
+#include "corten/Dialect/CoreAI/IR/CoreAIOps.h"
+
+#include "mlir/IR/Builders.h"
+
+#include <string>
+
+namespace corten {
+
+struct GraphInput {
+  mlir::Type type;
+  /// `coreai.name`; none when empty.
+  std::string name;
+  /// Name of the result that carries this argument's new value; empty for an
+  /// argument that is not state.
+  std::string mutatedBy;
+};
+
+struct GraphSignature {
+  std::string symbol;
+  llvm::SmallVector<GraphInput> inputs;
+};
+
+struct GraphResult {
+  mlir::Value value;
+  std::string name;
+};
+
+/// A graph with an entry block and no results yet, at the insertion point.
+coreai::GraphOp createGraph(mlir::OpBuilder &builder, mlir::Location location,
+                            const GraphSignature &signature);
+
+/// Ends the body with `coreai.output` and gives the graph its result types.
+void finishGraph(mlir::OpBuilder &builder, mlir::Location location,
+                 coreai::GraphOp graph, llvm::ArrayRef<GraphResult> results);
+
+mlir::ResultRange createInvoke(mlir::OpBuilder &builder,
+                               mlir::Location location, coreai::GraphOp graph,
+                               mlir::ValueRange operands);
+
+} // namespace corten
+
+#endif // CORTEN_LIB_CONVERSION_ATENTOCOREAI_GRAPHBUILDER_H

@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "Table.h"
+
+using namespace corten;
+using namespace mlir;
+
+llvm::ArrayRef<TableEntry> corten::loweringsPooling() { return {}; }

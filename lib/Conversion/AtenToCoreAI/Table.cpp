@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "Table.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringSwitch.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+using namespace corten;
+using llvm::StringRef;
+
+//===----------------------------------------------------------------------===//
+// No operator may stand in the table twice
+//===----------------------------------------------------------------------===//
+
+#define FAMILY(Name, Macro)
+#define ROW(key, lowering) std::string_view(key),
+#define ELEMENTWISE ROW
+#define COMPARISON ROW
+#define ACTIVATION ROW
+#define REDUCTION ROW
+#define LINEAR_ALGEBRA ROW
+#define CONVOLUTION ROW
+#define POOLING ROW
+#define NORMALIZATION ROW
+#define ATTENTION ROW
+#define SHAPE ROW
+#define PADDING ROW
+#define INDEXING ROW
+#define CREATION ROW
+#define SYMBOLIC ROW
+static constexpr auto kKeys = std::to_array<std::string_view>({
+#include "AtenTable.def"
+});
+#undef ROW
+#undef FAMILY
+
+static constexpr bool hasDuplicates() {
+  auto keys = kKeys;
+  std::sort(keys.begin(), keys.end());
+  return std::adjacent_find(keys.begin(), keys.end()) != keys.end();
+}
+static_assert(!hasDuplicates(), "an operator is in AtenTable.def twice");
+
+//===----------------------------------------------------------------------===//
+// Lookup
+//===----------------------------------------------------------------------===//
+
+LoweringFn corten::findLowering(StringRef name) {
+  static const llvm::StringMap<LoweringFn> table = [] {
+    llvm::StringMap<LoweringFn> result(kKeys.size());
+    auto add = [&](llvm::ArrayRef<TableEntry> entries) {
+      for (const TableEntry &entry : entries)
+        result.insert({entry.name, entry.lower});
+    };
+#define FAMILY(Name, Macro) add(lowerings##Name());
+#include "Families.def"
+    return result;
+  }();
+  return table.lookup(name);
+}
+
+std::vector<SupportedOperator> corten::supportedOperators() {
+  std::vector<SupportedOperator> result;
+#define FAMILY(Name, Macro)                                                    \
+  for (const TableEntry &entry : lowerings##Name())                            \
+    result.push_back({entry.name, #Name});
+#include "Families.def"
+  llvm::sort(result, [](const auto &lhs, const auto &rhs) {
+    return std::tie(lhs.family, lhs.name) < std::tie(rhs.family, rhs.name);
+  });
+  return result;
+}
+
+bool corten::isAssertion(StringRef name) {
+  return llvm::StringSwitch<bool>(name)
+      .Cases({"_assert_async.default", "_assert_async.msg",
+              "_assert_scalar.default", "_assert_tensor_metadata.default",
+              "sym_constrain_range.default",
+              "sym_constrain_range_for_size.default"},
+             true)
+      .Default(false);
+}
+
+bool corten::hasLowering(StringRef nameSpace, StringRef name) {
+  if (nameSpace != "aten" && nameSpace != "_operator" &&
+      nameSpace != "higher_order")
+    return false;
+  return name == "getitem" || isAssertion(name) || findLowering(name);
+}

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The table of lowerings: AtenTable.def is the single source of truth for
+// dispatch, for the check made when a program is added, and for the generated
+// list of supported operators.
+
+#ifndef CORTEN_LIB_CONVERSION_ATENTOCOREAI_TABLE_H
+#define CORTEN_LIB_CONVERSION_ATENTOCOREAI_TABLE_H
+
+#include "Emitter.h"
+
+namespace corten {
+
+using LoweringFn = mlir::FailureOr<Results> (*)(const AtenNode &, Emitter &);
+
+struct TableEntry {
+  llvm::StringRef name;
+  LoweringFn lower;
+};
+
+// One function per family file hands out the family's part of the table.
+#define FAMILY(Name, Macro)                                                    \
+  llvm::ArrayRef<TableEntry> lowerings##Name();
+#include "Families.def"
+
+/// The lowering for "add.Tensor", "floordiv", "cond", …; null if there is none.
+LoweringFn findLowering(llvm::StringRef name);
+
+/// Ops that only check something at run time and produce no value; they are
+/// dropped, together with what only they need.
+bool isAssertion(llvm::StringRef name);
+
+/// Brings the return types that lowerings may have to the table's one: a value,
+/// a value or failure, several values or failure.
+template <auto Lower>
+mlir::FailureOr<Results> lowerWith(const AtenNode &node, Emitter &emit) {
+  using Return = decltype(Lower(node, emit));
+  if constexpr (std::is_same_v<Return, mlir::Value>) {
+    return Results{Lower(node, emit)};
+  } else if constexpr (std::is_same_v<Return, mlir::FailureOr<mlir::Value>>) {
+    mlir::FailureOr<mlir::Value> result = Lower(node, emit);
+    if (mlir::failed(result))
+      return mlir::failure();
+    return Results{*result};
+  } else {
+    return Lower(node, emit);
+  }
+}
+
+} // namespace corten
+
+#endif // CORTEN_LIB_CONVERSION_ATENTOCOREAI_TABLE_H

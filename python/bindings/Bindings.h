@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The parts of the extension module, one source file each.
+
+#ifndef CORTEN_PYTHON_BINDINGS_BINDINGS_H
+#define CORTEN_PYTHON_BINDINGS_BINDINGS_H
+
+#include <nanobind/nanobind.h>
+
+namespace corten::bindings {
+
+void bindProgram(nanobind::module_ &module);
+void bindConversion(nanobind::module_ &module);
+
+} // namespace corten::bindings
+
+#endif // CORTEN_PYTHON_BINDINGS_BINDINGS_H

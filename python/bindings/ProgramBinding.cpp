@@ -1,0 +1,402 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Filling a corten::Program from Python objects: FX nodes, their arguments and
+// the fake tensors that describe their results.
+
+#include "Bindings.h"
+
+#include "corten/Program/Program.h"
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/vector.h>
+
+#include <unordered_map>
+
+namespace nb = nanobind;
+using namespace corten;
+using llvm::SmallVector;
+using llvm::StringRef;
+
+namespace {
+
+StringRef textOf(PyObject *object) {
+  Py_ssize_t length = 0;
+  const char *data = PyUnicode_AsUTF8AndSize(object, &length);
+  if (!data)
+    throw nb::python_error();
+  return {data, static_cast<size_t>(length)};
+}
+
+StringRef textOf(const std::string_view &text) {
+  return {text.data(), text.size()};
+}
+
+/// Keeps a Python object alive from C++ memory that may be freed without the
+/// interpreter lock held, or after the interpreter is gone.
+std::shared_ptr<const void> keepAlive(nb::object object) {
+  return {object.release().ptr(), [](const void *held) {
+            if (!Py_IsInitialized())
+              return;
+            nb::gil_scoped_acquire lock;
+            Py_DECREF(static_cast<PyObject *>(const_cast<void *>(held)));
+          }};
+}
+
+/// The builder as Python sees it. FX nodes, dtypes and graphs are known by
+/// object identity; the walker keeps them alive while it runs.
+class PyProgramBuilder {
+public:
+  PyProgramBuilder(nb::object tensorType, nb::object dtypeType,
+                   nb::object symInt, nb::object symFloat, nb::object symBool)
+      : tensorType(std::move(tensorType)), dtypeType(std::move(dtypeType)),
+        symInt(std::move(symInt)), symFloat(std::move(symFloat)),
+        symBool(std::move(symBool)) {
+    graphs.push_back(&builder.mainGraph());
+  }
+
+  size_t addOperator(std::string_view nameSpace, std::string_view name,
+                     nb::list parameters) {
+    SmallVector<Parameter> saved;
+    for (nb::handle entry : parameters) {
+      nb::tuple fields = nb::borrow<nb::tuple>(entry);
+      Parameter parameter;
+      parameter.name = builder.save(textOf(nb::handle(fields[0]).ptr()));
+      parameter.hasDefault = nb::cast<bool>(fields[1]);
+      if (parameter.hasDefault)
+        parameter.defaultValue = decode(nb::handle(fields[2]).ptr());
+      saved.push_back(parameter);
+    }
+    operators.push_back(
+        builder.addOperator(textOf(nameSpace), textOf(name), saved));
+    return operators.size() - 1;
+  }
+
+  void addPlaceholder(nb::handle key, std::string_view name, nb::handle value) {
+    Node &node =
+        builder.addNode(*graphs.back(), Node::Kind::Placeholder, textOf(name));
+    node.results = decodeInfos(value.ptr(), node.returnsTuple);
+    nodes[key.ptr()] = &node;
+  }
+
+  void addCall(nb::handle key, std::string_view name, size_t op,
+               nb::handle args, nb::handle kwargs, nb::handle value,
+               nb::handle stackTrace, nb::handle moduleStack) {
+    Node &node =
+        builder.addNode(*graphs.back(), Node::Kind::Call, textOf(name));
+    node.callee = operators[op];
+    node.arguments = decodeArguments(*node.callee, args.ptr(), kwargs.ptr());
+    node.results = decodeInfos(value.ptr(), node.returnsTuple);
+    if (!stackTrace.is_none())
+      node.stackTrace = sharedText(stackTrace.ptr());
+    if (!moduleStack.is_none())
+      decodeModuleStack(moduleStack.ptr(), node);
+    nodes[key.ptr()] = &node;
+  }
+
+  /// A `get_attr` node that refers to the subgraph built last.
+  void bindSubgraph(nb::handle key) { attributes[key.ptr()] = lastSubgraph; }
+
+  void setOutputs(nb::handle values) {
+    Argument decoded = decode(values.ptr());
+    auto &outputs = graphs.back()->outputs;
+    if (decoded.isList())
+      outputs.assign(decoded.asList().begin(), decoded.asList().end());
+    else
+      outputs.push_back(decoded);
+  }
+
+  void beginSubgraph(std::string_view name) {
+    graphs.push_back(&builder.addSubgraph(textOf(name)));
+  }
+  void endSubgraph() {
+    lastSubgraph = graphs.back();
+    graphs.pop_back();
+  }
+
+  int addWeight(nb::object owner, nb::handle dtype,
+                const std::vector<int64_t> &shape, uintptr_t address,
+                size_t bytes) {
+    return builder.addWeight(dtypeOf(dtype.ptr()), shape,
+                             reinterpret_cast<const void *>(address), bytes,
+                             keepAlive(std::move(owner)));
+  }
+
+  void addInput(InputSpec::Kind kind, nb::handle node, std::string_view target,
+                int weight) {
+    InputSpec spec;
+    spec.kind = kind;
+    spec.node = findNode(node);
+    spec.target = builder.save(textOf(target));
+    spec.weight = weight;
+    builder.addInput(spec);
+  }
+
+  void addOutput(OutputSpec::Kind kind, nb::handle value, nb::handle mutated) {
+    OutputSpec spec;
+    spec.kind = kind;
+    spec.value = decode(value.ptr());
+    spec.mutated = findNode(mutated);
+    builder.addOutput(spec);
+  }
+
+  void setRange(std::string_view expression, std::optional<int64_t> min,
+                std::optional<int64_t> max) {
+    builder.setRange(builder.symbol(textOf(expression)), min, max);
+  }
+
+  std::shared_ptr<const Program> finish() { return builder.finish(); }
+
+private:
+  const Node *findNode(nb::handle key) const {
+    auto found = nodes.find(key.ptr());
+    return found == nodes.end() ? nullptr : found->second;
+  }
+
+  ScalarType dtypeOf(PyObject *dtype) {
+    auto found = dtypes.find(dtype);
+    if (found != dtypes.end())
+      return found->second;
+    std::string name = nb::cast<std::string>(nb::str(nb::handle(dtype)));
+    std::optional<ScalarType> type = scalarTypeFromName(name);
+    if (!type)
+      throw nb::value_error(
+          ("Core AI has no equivalent of the dtype " + name).c_str());
+    return dtypes[dtype] = *type;
+  }
+
+  /// Stack traces are shared between the nodes of one decomposed operator.
+  StringRef sharedText(PyObject *object) {
+    auto [entry, isNew] = texts.try_emplace(object);
+    if (isNew)
+      entry->second = builder.save(textOf(object));
+    return entry->second;
+  }
+
+  void decodeModuleStack(PyObject *stack, Node &node) {
+    if (!PyDict_Check(stack))
+      return;
+    Py_ssize_t position = 0;
+    PyObject *key = nullptr, *value = nullptr, *last = nullptr;
+    while (PyDict_Next(stack, &position, &key, &value))
+      last = value;
+    if (!last || !PyTuple_Check(last) || PyTuple_Size(last) < 2)
+      return;
+    PyObject *path = PyTuple_GetItem(last, 0);
+    PyObject *type = PyTuple_GetItem(last, 1);
+    if (PyUnicode_Check(path))
+      node.modulePath = sharedText(path);
+    if (PyUnicode_Check(type)) {
+      node.moduleClass = sharedText(type);
+    } else {
+      auto [entry, isNew] = texts.try_emplace(type);
+      if (isNew)
+        entry->second = builder.save(
+            textOf(nb::handle(nb::handle(type).attr("__qualname__")).ptr()));
+      node.moduleClass = entry->second;
+    }
+  }
+
+  llvm::ArrayRef<Argument> decodeArguments(const Operator &op, PyObject *args,
+                                           PyObject *kwargs) {
+    SmallVector<Argument> decoded;
+    Py_ssize_t positional = PyTuple_Size(args);
+    for (Py_ssize_t i = 0; i < positional; ++i)
+      decoded.push_back(decode(PyTuple_GetItem(args, i)));
+    for (size_t i = decoded.size(); i < op.parameters.size(); ++i)
+      decoded.push_back(op.parameters[i].defaultValue);
+    Py_ssize_t position = 0;
+    PyObject *key = nullptr, *value = nullptr;
+    while (PyDict_Next(kwargs, &position, &key, &value)) {
+      StringRef name = textOf(key);
+      auto *parameter =
+          llvm::find_if(op.parameters, [&](const Parameter &candidate) {
+            return candidate.name == name;
+          });
+      if (parameter != op.parameters.end())
+        decoded[parameter - op.parameters.begin()] = decode(value);
+      else
+        decoded.push_back(decode(value));
+    }
+    return builder.save(decoded);
+  }
+
+  Argument decode(PyObject *object) {
+    if (object == Py_None)
+      return {};
+    if (auto found = nodes.find(object); found != nodes.end())
+      return Argument::node(found->second);
+    if (PyBool_Check(object))
+      return Argument::boolean(object == Py_True);
+    if (PyLong_Check(object)) {
+      int64_t number = PyLong_AsLongLong(object);
+      if (number == -1 && PyErr_Occurred())
+        throw nb::python_error();
+      return Argument::integer(number);
+    }
+    if (PyFloat_Check(object))
+      return Argument::floating(PyFloat_AsDouble(object));
+    if (PyUnicode_Check(object))
+      return Argument::string(builder.save(textOf(object)));
+    if (PyList_Check(object) || PyTuple_Check(object))
+      return decodeList(object);
+    if (reinterpret_cast<PyObject *>(Py_TYPE(object)) == dtypeType.ptr())
+      return Argument::dtype(dtypeOf(object));
+    if (auto found = attributes.find(object); found != attributes.end())
+      return Argument::graph(found->second);
+    if (PyComplex_Check(object))
+      return Argument::complex(builder.save(std::complex<double>(
+          PyComplex_RealAsDouble(object), PyComplex_ImagAsDouble(object))));
+    return Argument::opaque(
+        builder.save(nb::cast<std::string>(nb::str(nb::handle(object)))));
+  }
+
+  Argument decodeList(PyObject *sequence) {
+    SmallVector<Argument> elements;
+    bool isList = PyList_Check(sequence);
+    Py_ssize_t length =
+        isList ? PyList_Size(sequence) : PyTuple_Size(sequence);
+    for (Py_ssize_t i = 0; i < length; ++i)
+      elements.push_back(decode(isList ? PyList_GetItem(sequence, i)
+                                       : PyTuple_GetItem(sequence, i)));
+    return Argument::list(builder.save(elements));
+  }
+
+  bool isInstance(PyObject *object, const nb::object &type) const {
+    int result = PyObject_IsInstance(object, type.ptr());
+    if (result < 0)
+      throw nb::python_error();
+    return result != 0;
+  }
+
+  Size decodeSize(PyObject *object) {
+    if (PyLong_Check(object)) {
+      return Size(PyLong_AsLongLong(object));
+    }
+    nb::object expression = nb::handle(object).attr("node").attr("expr");
+    // Printing a symbolic expression is slow; hashing one is not.
+    if (nb::object known = symbols.get(expression, nb::none());
+        !known.is_none())
+      return Size::symbolic(nb::cast<unsigned>(known));
+    unsigned symbol =
+        builder.symbol(nb::cast<std::string>(nb::str(expression)));
+    symbols[expression] = symbol;
+    return Size::symbolic(symbol);
+  }
+
+  ValueInfo decodeInfo(PyObject *object) {
+    ValueInfo info;
+    if (object == Py_None)
+      return info;
+    nb::handle value(object);
+    if (isInstance(object, tensorType)) {
+      info.kind = ValueInfo::Kind::Tensor;
+      info.dtype = dtypeOf(nb::object(value.attr("dtype")).ptr());
+      nb::object shape = value.attr("shape");
+      SmallVector<Size> sizes;
+      Py_ssize_t rank = PyTuple_Size(shape.ptr());
+      for (Py_ssize_t i = 0; i < rank; ++i)
+        sizes.push_back(decodeSize(PyTuple_GetItem(shape.ptr(), i)));
+      info.sizes = builder.save(sizes);
+    } else if (PyBool_Check(object) || isInstance(object, symBool)) {
+      info.kind = ValueInfo::Kind::SymBool;
+    } else if (PyLong_Check(object) || isInstance(object, symInt)) {
+      info.kind = ValueInfo::Kind::SymInt;
+    } else if (PyFloat_Check(object) || isInstance(object, symFloat)) {
+      info.kind = ValueInfo::Kind::SymFloat;
+    } else {
+      info.kind = ValueInfo::Kind::Other;
+    }
+    return info;
+  }
+
+  llvm::ArrayRef<ValueInfo> decodeInfos(PyObject *value, bool &isTuple) {
+    SmallVector<ValueInfo> infos;
+    isTuple = PyTuple_Check(value) || PyList_Check(value);
+    if (!isTuple) {
+      infos.push_back(decodeInfo(value));
+      return builder.save(infos);
+    }
+    bool isList = PyList_Check(value);
+    Py_ssize_t length = isList ? PyList_Size(value) : PyTuple_Size(value);
+    for (Py_ssize_t i = 0; i < length; ++i)
+      infos.push_back(decodeInfo(isList ? PyList_GetItem(value, i)
+                                        : PyTuple_GetItem(value, i)));
+    return builder.save(infos);
+  }
+
+  ProgramBuilder builder;
+  nb::object tensorType, dtypeType, symInt, symFloat, symBool;
+  std::vector<const Operator *> operators;
+  std::vector<Graph *> graphs;
+  Graph *lastSubgraph = nullptr;
+  std::unordered_map<PyObject *, const Node *> nodes;
+  std::unordered_map<PyObject *, const Graph *> attributes;
+  std::unordered_map<PyObject *, ScalarType> dtypes;
+  std::unordered_map<PyObject *, StringRef> texts;
+  nb::dict symbols;
+};
+
+} // namespace
+
+void corten::bindings::bindProgram(nb::module_ &module) {
+  nb::class_<Program>(module, "Program",
+                      "An exported program, read once and immutable.")
+      .def_prop_ro("num_nodes",
+                   [](const Program &program) {
+                     return program.main.nodes.size();
+                   })
+      .def_prop_ro("weight_bytes", [](const Program &program) {
+        size_t bytes = 0;
+        for (const TensorView &weight : program.weights)
+          bytes += weight.bytes;
+        return bytes;
+      });
+
+  nb::enum_<InputSpec::Kind>(module, "InputKind")
+      .value("USER_INPUT", InputSpec::Kind::UserInput)
+      .value("PARAMETER", InputSpec::Kind::Parameter)
+      .value("BUFFER", InputSpec::Kind::Buffer)
+      .value("CONSTANT_TENSOR", InputSpec::Kind::Constant)
+      .value("CUSTOM_OBJ", InputSpec::Kind::CustomObject)
+      .value("TOKEN", InputSpec::Kind::Token);
+  nb::enum_<OutputSpec::Kind>(module, "OutputKind")
+      .value("USER_OUTPUT", OutputSpec::Kind::UserOutput)
+      .value("BUFFER_MUTATION", OutputSpec::Kind::BufferMutation)
+      .value("USER_INPUT_MUTATION", OutputSpec::Kind::UserInputMutation)
+      .value("TOKEN", OutputSpec::Kind::Token)
+      .value("OTHER", OutputSpec::Kind::Other);
+
+  nb::class_<PyProgramBuilder>(module, "ProgramBuilder",
+                               "Fills a Program; one walker uses one builder.")
+      .def(nb::init<nb::object, nb::object, nb::object, nb::object,
+                    nb::object>(),
+           nb::arg("tensor_type"), nb::arg("dtype_type"), nb::arg("sym_int"),
+           nb::arg("sym_float"), nb::arg("sym_bool"))
+      .def("operator", &PyProgramBuilder::addOperator, nb::arg("namespace"),
+           nb::arg("name"), nb::arg("parameters"))
+      .def("placeholder", &PyProgramBuilder::addPlaceholder, nb::arg("node"),
+           nb::arg("name"), nb::arg("value").none())
+      .def("call", &PyProgramBuilder::addCall, nb::arg("node"), nb::arg("name"),
+           nb::arg("operator"), nb::arg("args"), nb::arg("kwargs"),
+           nb::arg("value").none(), nb::arg("stack_trace").none(),
+           nb::arg("module_stack").none())
+      .def("bind_subgraph", &PyProgramBuilder::bindSubgraph, nb::arg("node"))
+      .def("outputs", &PyProgramBuilder::setOutputs, nb::arg("values").none())
+      .def("begin_subgraph", &PyProgramBuilder::beginSubgraph, nb::arg("name"))
+      .def("end_subgraph", &PyProgramBuilder::endSubgraph)
+      .def("weight", &PyProgramBuilder::addWeight, nb::arg("owner"),
+           nb::arg("dtype"), nb::arg("shape"), nb::arg("address"),
+           nb::arg("bytes"),
+           "Registers a weight as a view. Keeps `owner` alive as long as the "
+           "program, and whatever is made from it, needs the memory.")
+      .def("input", &PyProgramBuilder::addInput, nb::arg("kind"),
+           nb::arg("node").none(), nb::arg("target"), nb::arg("weight"))
+      .def("output", &PyProgramBuilder::addOutput, nb::arg("kind"),
+           nb::arg("value").none(), nb::arg("mutated").none())
+      .def("range", &PyProgramBuilder::setRange, nb::arg("expression"),
+           nb::arg("min").none(), nb::arg("max").none())
+      .def("finish", &PyProgramBuilder::finish);
+}

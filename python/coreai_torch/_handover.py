@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Turns a converted module into the official ``AIProgram``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from coreai._compiler import ir
+from coreai.authoring import AIProgram
+
+if TYPE_CHECKING:
+    from coreai.authoring import Context
+
+    from coreai_torch import _native
+
+#: coreai-core maps small assets at this alignment; a larger one breaks them.
+_BLOB_ALIGNMENT = 16
+
+#: Weights already attached in a context: (address, bytes, type) -> attribute.
+#: The attribute keeps the memory alive, so an address stays what it was.
+WeightCache = dict[tuple[int, int, str], ir.Attribute]
+
+
+def _attach_weights(
+    module: ir.Module, resources: list[tuple[str, str, Any]], cache: WeightCache
+) -> None:
+    """Gives every constant that names a resource a view of its data.
+
+    Weights stand at the top of their graph, so only that part is visited. They
+    are attached under the weight's name: the key in the module is taken.
+    """
+    by_key = {key: (name, data) for key, name, data in resources}
+    for graph in module.body.operations:
+        for op in graph.regions[0].blocks[0].operations:
+            operation = op.operation
+            if operation.name != "coreai.constant":
+                break
+            text = str(operation.attributes["value"])
+            if not text.startswith("dense_resource<"):
+                continue
+            key = text[len("dense_resource<") : text.index(">")]
+            name, data = by_key[key]
+            element_type = operation.results[0].type
+            identity = (data.ctypes.data, data.nbytes, str(element_type))
+            attribute = cache.get(identity)
+            if attribute is None:
+                attribute = ir.DenseResourceElementsAttr.get_from_buffer(
+                    data, name, element_type, _BLOB_ALIGNMENT
+                )
+                cache[identity] = attribute
+            operation.attributes["value"] = attribute
+
+
+def to_program(
+    converted: _native.ConvertedModule, context: Context, cache: WeightCache
+) -> AIProgram:
+    """Parses the module in the official context and attaches the weights."""
+    mlir_context = context._mlir_context
+    with mlir_context, ir.Location.unknown():
+        module = ir.Module.parse(converted.bytecode(), mlir_context)
+        resources = converted.resources()
+        if resources:
+            _attach_weights(module, resources, cache)
+    return AIProgram._from_mlir_module(module)

@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The one walk over an ``ExportedProgram``: it feeds the C++ program model."""
+
+from __future__ import annotations
+
+import operator
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch.export.graph_signature import InputKind, OutputKind, TensorArgument
+
+from coreai_torch import _native
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from torch.export import ExportedProgram
+
+_INPUT_KINDS = {
+    InputKind.USER_INPUT: _native.InputKind.USER_INPUT,
+    InputKind.PARAMETER: _native.InputKind.PARAMETER,
+    InputKind.BUFFER: _native.InputKind.BUFFER,
+    InputKind.CONSTANT_TENSOR: _native.InputKind.CONSTANT_TENSOR,
+    InputKind.CUSTOM_OBJ: _native.InputKind.CUSTOM_OBJ,
+    InputKind.TOKEN: _native.InputKind.TOKEN,
+}
+_OUTPUT_KINDS = {
+    OutputKind.USER_OUTPUT: _native.OutputKind.USER_OUTPUT,
+    OutputKind.BUFFER_MUTATION: _native.OutputKind.BUFFER_MUTATION,
+    OutputKind.USER_INPUT_MUTATION: _native.OutputKind.USER_INPUT_MUTATION,
+    OutputKind.TOKEN: _native.OutputKind.TOKEN,
+}
+
+
+class _Walker:
+    """Reads one program. Weights are registered as views, never copied."""
+
+    def __init__(self) -> None:
+        self.builder = _native.ProgramBuilder(
+            torch.Tensor, torch.dtype, torch.SymInt, torch.SymFloat, torch.SymBool
+        )
+        self.operators: dict[Any, int] = {}
+
+    def operator_id(self, target: Callable[..., Any]) -> int:
+        known = self.operators.get(target)
+        if known is None:
+            known = self.operators[target] = self._add_operator(target)
+        return known
+
+    def _add_operator(self, target: Callable[..., Any]) -> int:
+        if isinstance(target, torch._ops.OpOverload):
+            namespace, _, name = target.name().partition("::")
+            if "." not in name:
+                name = f"{name}.{target._overloadname}"
+            parameters = [
+                (
+                    argument.name,
+                    argument.has_default_value(),
+                    argument.default_value if argument.has_default_value() else None,
+                )
+                for argument in target._schema.arguments
+            ]
+            return self.builder.operator(namespace, name, parameters)
+        if isinstance(target, torch._ops.HigherOrderOperator):
+            return self.builder.operator("higher_order", target.name(), [])
+        if getattr(operator, target.__name__, None) is target or getattr(
+            torch, target.__name__, None
+        ):
+            return self.builder.operator("_operator", target.__name__, [])
+        namespace = getattr(target, "__module__", None) or "_operator"
+        if namespace in ("math", "builtins"):
+            namespace = "_operator"
+        return self.builder.operator(namespace, target.__name__, [])
+
+    def graph(self, module: torch.fx.GraphModule, graph: torch.fx.Graph) -> None:
+        builder = self.builder
+        operator_id = self.operator_id
+        call = builder.call
+        for node in graph.nodes:
+            meta = node.meta
+            if node.op == "call_function":
+                call(
+                    node,
+                    node.name,
+                    operator_id(node.target),
+                    node.args,
+                    node.kwargs,
+                    meta.get("val"),
+                    meta.get("stack_trace"),
+                    meta.get("nn_module_stack"),
+                )
+            elif node.op == "placeholder":
+                builder.placeholder(node, node.name, meta.get("val"))
+            elif node.op == "get_attr":
+                owner: Any = module
+                for part in node.target.split("."):
+                    owner = getattr(owner, part)
+                if isinstance(owner, torch.fx.GraphModule):
+                    builder.begin_subgraph(node.target)
+                    self.graph(owner, owner.graph)
+                    builder.end_subgraph()
+                    builder.bind_subgraph(node)
+            elif node.op == "output":
+                builder.outputs(node.args[0])
+
+    def weight(self, tensor: torch.Tensor) -> int:
+        """Registers a tensor; one that is strided or elsewhere is brought here."""
+        data = tensor.detach()
+        if data.device.type != "cpu":
+            data = data.cpu()
+        if not data.is_contiguous():
+            data = data.contiguous()
+        return self.builder.weight(
+            data, data.dtype, list(data.shape), data.data_ptr(), data.nbytes
+        )
+
+    def signature(self, program: ExportedProgram) -> None:
+        builder = self.builder
+        nodes = {node.name: node for node in program.graph.nodes}
+        state = program.state_dict
+        constants = program.constants
+        signature = program.graph_signature
+        buffers = {}
+        for spec in signature.input_specs:
+            target = spec.target or ""
+            tensor = None
+            if spec.kind is InputKind.PARAMETER:
+                tensor = state[target]
+            elif spec.kind is InputKind.BUFFER:
+                tensor = state[target] if spec.persistent else constants[target]
+                buffers[target] = spec.arg.name
+            elif spec.kind is InputKind.CONSTANT_TENSOR:
+                tensor = constants[target]
+            builder.input(
+                _INPUT_KINDS[spec.kind],
+                nodes.get(spec.arg.name),
+                target,
+                self.weight(tensor) if tensor is not None else -1,
+            )
+        for spec in signature.output_specs:
+            mutated = None
+            if spec.kind is OutputKind.BUFFER_MUTATION:
+                mutated = nodes[buffers[spec.target]]
+            elif spec.kind is OutputKind.USER_INPUT_MUTATION:
+                mutated = nodes[spec.target]
+            value = spec.arg
+            builder.output(
+                _OUTPUT_KINDS.get(spec.kind, _native.OutputKind.OTHER),
+                nodes.get(value.name)
+                if isinstance(value, TensorArgument) or hasattr(value, "name")
+                else None,
+                mutated,
+            )
+
+    def ranges(self, program: ExportedProgram) -> None:
+        for symbol, bounds in program.range_constraints.items():
+            self.builder.range(
+                str(symbol),
+                int(bounds.lower) if bounds.lower.is_Integer else None,
+                int(bounds.upper) if bounds.upper.is_Integer else None,
+            )
+
+
+def read_exported_program(program: ExportedProgram) -> _native.Program:
+    """Reads ``program`` into the C++ model."""
+    walker = _Walker()
+    walker.graph(program.graph_module, program.graph)
+    walker.signature(program)
+    walker.ranges(program)
+    return walker.builder.finish()
