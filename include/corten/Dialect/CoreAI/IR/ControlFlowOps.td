@@ -145,7 +145,7 @@ def CoreAI_IfOp : CoreAI_Op<
     MaxSizedRegion<1>:$elseRegion);
   let assemblyFormat = [{
     $condition $thenRegion (`else` $elseRegion^)? `:` type($condition) `->`
-    type($results) attr-dict
+    custom<TypeList>(type($results)) attr-dict
   }];
   let hasVerifier = 1;
 }
@@ -166,8 +166,8 @@ def CoreAI_WhileOp : CoreAI_Op<
   let results = (outs Variadic<AnyType>:$results);
   let regions = (region SizedRegion<1>:$before, SizedRegion<1>:$after);
   let assemblyFormat = [{
-    $inits $before `do` $after `:` `(` type($inits) `)` `->` `(` type($results)
-    `)` attr-dict
+    $inits $before `do` $after `:` `(` custom<TypeList>(type($inits)) `)` `->`
+    `(` custom<TypeList>(type($results)) `)` attr-dict
   }];
   let hasVerifier = 1;
 }
@@ -202,7 +202,8 @@ def CoreAI_LifecycleAttr : Attr<
 
 def CoreAI_IsolatedGroupOp : CoreAI_Op<
     "isolated_group", [IsolatedFromAbove, RecursiveMemoryEffects,
-                       RecursivelySpeculatable, SingleBlock]> {
+                       RecursivelySpeculatable,
+                       SingleBlockImplicitTerminator<"YieldOp">]> {
   let summary = "a closed region for one delegate";
   let description = [{
     The block has one argument per input and ends in `coreai.yield`. Their
@@ -215,7 +216,10 @@ def CoreAI_IsolatedGroupOp : CoreAI_Op<
     OptionalAttr<DictArrayAttr>:$res_attrs);
   let results = (outs Variadic<AnyType>:$outputs);
   let regions = (region SizedRegion<1>:$group);
-  let hasCustomAssemblyFormat = 1;
+  let assemblyFormat = [{
+    `<` $delegate_id `>` `` `(` $inputs `)` attr-dict `:`
+    functional-type($inputs, $outputs) $group
+  }];
   let hasVerifier = 1;
 }
 
@@ -234,7 +238,10 @@ def CoreAI_DelegateOp : CoreAI_Op<"delegate"> {
     OptionalAttr<DictArrayAttr>:$arg_attrs,
     OptionalAttr<DictArrayAttr>:$res_attrs);
   let results = (outs Variadic<AnyType>:$outputs);
-  let hasCustomAssemblyFormat = 1;
+  let assemblyFormat = [{
+    `<` $delegate_id `>` `` `(` $inputs `)` attr-dict `:`
+    functional-type($inputs, $outputs)
+  }];
   let hasVerifier = 1;
 }
 
@@ -244,7 +251,9 @@ def CoreAI_TargetSpecOp : CoreAI_Op<"target_spec"> {
     CoreAI_TargetSpecAttr:$spec,
     DefaultValuedAttr<CoreAI_CompilationAttr,
                       "::corten::coreai::Compilation::Full">:$compilation);
-  let hasCustomAssemblyFormat = 1;
+  let assemblyFormat = [{
+    `{` `spec` `=` $spec `,` `compilation` `=` $compilation attr-dict `}`
+  }];
 }
 
 #endif // CORTEN_DIALECT_COREAI_IR_CONTROLFLOWOPS_TD
