@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// `coreai` ops that read or write elements at computed positions.
+
+#ifndef CORTEN_DIALECT_COREAI_IR_INDEXINGOPS_H
+#define CORTEN_DIALECT_COREAI_IR_INDEXINGOPS_H
+
+#include "corten/Dialect/CoreAI/IR/CoreAIAttributes.h"
+#include "corten/Dialect/CoreAI/IR/CoreAIDialect.h"
+#include "corten/Dialect/CoreAI/IR/TensorKinds.h"
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/OpDefinition.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/Interfaces/InferTypeOpInterface.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#define GET_OP_CLASSES
+#include "corten/Dialect/CoreAI/IR/IndexingOps.h.inc"
+
+#endif // CORTEN_DIALECT_COREAI_IR_INDEXINGOPS_H

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// `coreai` ops that run kernels given as source.
+
+#ifndef CORTEN_DIALECT_COREAI_IR_KERNELOPS_H
+#define CORTEN_DIALECT_COREAI_IR_KERNELOPS_H
+
+#include "corten/Dialect/CoreAI/IR/CoreAIDialect.h"
+#include "corten/Dialect/CoreAI/IR/TensorKinds.h"
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/OpDefinition.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#define GET_OP_CLASSES
+#include "corten/Dialect/CoreAI/IR/KernelOps.h.inc"
+
+#endif // CORTEN_DIALECT_COREAI_IR_KERNELOPS_H
