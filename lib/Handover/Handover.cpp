@@ -18,7 +18,7 @@ std::string corten::moduleBytecode(const ConvertedModule &module) {
   // Writing fails only for bytecode versions that cannot hold the module; none
   // is asked for.
   mlir::LogicalResult written =
-      mlir::writeBytecodeToFile(*module.module, stream);
+      mlir::writeBytecodeToFile(module.module.get(), stream);
   assert(mlir::succeeded(written) && "current bytecode version refused");
   (void)written;
   return bytes;
@@ -32,7 +32,7 @@ std::string corten::moduleText(const ConvertedModule &module, bool generic) {
     flags.printGenericOpForm();
   // The module was verified when it was made.
   flags.assumeVerified();
-  module.module->getOperation()->print(stream, flags);
+  module.module.get()->print(stream, flags);
   return text;
 }
 

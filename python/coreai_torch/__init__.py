@@ -1,0 +1,8 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""PyTorch programs to Core AI."""
+
+from coreai_torch._decompositions import get_decomp_table
+from coreai_torch._version import __version__
+from coreai_torch.converter import TorchConverter
+
+__all__ = ["TorchConverter", "__version__", "get_decomp_table"]

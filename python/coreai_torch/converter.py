@@ -1,0 +1,300 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""``TorchConverter``: stages exported programs and converts them."""
+
+from __future__ import annotations
+
+import enum
+import sys
+import threading
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import torch
+from coreai.authoring import Context
+
+from coreai_torch import _native
+from coreai_torch._handover import WeightCache, to_program
+from coreai_torch._validate import check_supported
+from coreai_torch._version import __version__
+from coreai_torch._walk import read_exported_program
+
+if TYPE_CHECKING:
+    from coreai.authoring import AIProgram
+    from torch.export import ExportedProgram
+
+_UNSET: Any = object()
+
+
+@dataclass
+class _Staged:
+    """A program waiting for conversion."""
+
+    entrypoint_name: str
+    exported_program: ExportedProgram
+    kind: str
+    input_names: list[str] = field(default_factory=list)
+    output_names: list[str] = field(default_factory=list)
+    state_names: list[str] = field(default_factory=list)
+
+    def describe(self) -> str:
+        return (
+            f"{self.entrypoint_name}: {self.kind} "
+            f"{self.input_names} -> {self.output_names}"
+        )
+
+
+def _names(value: Sequence[str] | None, parameter: str) -> list[str]:
+    if value is None:
+        return []
+    if isinstance(value, str):
+        msg = f"{parameter} must be a sequence of names, not the string {value!r}"
+        raise TypeError(msg)
+    names = list(value)
+    for name in names:
+        if not isinstance(name, str):
+            msg = f"{parameter} must hold strings, got {type(name).__name__}"
+            raise TypeError(msg)
+    return names
+
+
+def _entrypoints(value: Collection[str] | None) -> set[str] | None:
+    if value is None:
+        return None
+    if isinstance(value, str):
+        msg = f"entrypoints must be a collection of names, not the string {value!r}"
+        raise TypeError(msg)
+    return set(value)
+
+
+class TorchConverter:
+    """Converts exported PyTorch programs to one Core AI program.
+
+    Stage programs with :meth:`add_exported_program` or
+    :meth:`add_pytorch_module`, then call :meth:`to_coreai`. A converter can be
+    used again; what was staged stays staged until :meth:`clear`.
+    """
+
+    class Mode(enum.Enum):
+        """How much debug information the program carries."""
+
+        DEBUG = "debug"
+        RELEASE = "release"
+
+    def __init__(self, *, mode: Mode = Mode.DEBUG) -> None:
+        if not isinstance(mode, TorchConverter.Mode):
+            msg = f"mode must be a TorchConverter.Mode, got {mode!r}"
+            raise TypeError(msg)
+        self.context = Context()
+        self._mode = mode
+        self._staged: list[_Staged] = []
+        self._user_defined_torch_lowering: dict[str, Callable[..., Any]] = {}
+        self._weights: WeightCache = {}
+        self._busy = threading.Lock()
+
+    def add_exported_program(
+        self,
+        exported_program: ExportedProgram,
+        input_names: Sequence[str] | None = None,
+        output_names: Sequence[str] | None = None,
+        state_names: Sequence[str] | None = None,
+        entrypoint_name: str = "main",
+    ) -> TorchConverter:
+        """Stage an exported and decomposed program.
+
+        Args:
+            exported_program: The program. Its weights are referred to, not
+                copied: a change to a parameter before :meth:`to_coreai` counts.
+            input_names: Names for the inputs that are not state.
+            output_names: Names for the returned values.
+            state_names: Names for mutated buffers, then mutated inputs.
+            entrypoint_name: Name of the program's graph.
+
+        Returns:
+            The converter, for chaining.
+
+        Raises:
+            ValueError: If the name is taken, or an op has no lowering.
+            TypeError: If ``exported_program`` is not an ``ExportedProgram``.
+        """
+        self._check_entrypoint(entrypoint_name)
+        return self._stage(
+            exported_program,
+            "ExportedProgram",
+            input_names,
+            output_names,
+            state_names,
+            entrypoint_name,
+        )
+
+    def add_pytorch_module(
+        self,
+        module: torch.nn.Module = _UNSET,
+        export_fn: Callable[[torch.nn.Module], ExportedProgram] = _UNSET,
+        externalize_modules: Sequence[Any] | None = None,
+        input_names: Sequence[str] | None = None,
+        output_names: Sequence[str] | None = None,
+        state_names: Sequence[str] | None = None,
+        entrypoint_name: str = "main",
+        *,
+        model: torch.nn.Module = _UNSET,
+    ) -> TorchConverter:
+        """Stage a module together with the function that exports it.
+
+        Args:
+            module: The module; may also be given as ``model``.
+            export_fn: Called once with the module; returns the exported and
+                decomposed program.
+            externalize_modules: Modules to keep as operations of their own.
+            input_names: As in :meth:`add_exported_program`.
+            output_names: As in :meth:`add_exported_program`.
+            state_names: As in :meth:`add_exported_program`.
+            entrypoint_name: As in :meth:`add_exported_program`.
+
+        Returns:
+            The converter, for chaining.
+
+        Raises:
+            RuntimeError: If ``export_fn`` fails.
+            TypeError: If ``export_fn`` returns something else.
+        """
+        if (module is _UNSET) == (model is _UNSET):
+            msg = "add_pytorch_module() takes the module once, as module or model"
+            raise TypeError(msg)
+        if export_fn is _UNSET:
+            msg = "add_pytorch_module() missing the required argument 'export_fn'"
+            raise TypeError(msg)
+        if externalize_modules:
+            msg = "externalize_modules is not supported by this version"
+            raise NotImplementedError(msg)
+        self._check_entrypoint(entrypoint_name)
+        try:
+            exported = export_fn(model if module is _UNSET else module)
+        except Exception as error:
+            msg = (
+                f"Your model failed to export: {error}\n"
+                "Make the model exportable with torch.export first."
+            )
+            raise RuntimeError(msg) from error
+        return self._stage(
+            exported,
+            "nn.Module",
+            input_names,
+            output_names,
+            state_names,
+            entrypoint_name,
+        )
+
+    def to_coreai(self, *, entrypoints: Collection[str] | None = None) -> AIProgram:
+        """Convert what is staged into one program.
+
+        Args:
+            entrypoints: Names of the programs to convert; all when ``None``.
+
+        Returns:
+            A ``coreai.authoring.AIProgram`` with one graph per entry point.
+
+        Raises:
+            RuntimeError: If nothing is left to convert.
+            ValueError: If a program cannot be converted; the message names the
+                node and the line of the model's code.
+        """
+        staged = self._selected(_entrypoints(entrypoints))
+        if not self._busy.acquire(blocking=False):
+            msg = "this converter is converting in another thread; use one converter per thread"
+            raise RuntimeError(msg)
+        try:
+            print(
+                f"coreai-torch {__version__}: converting {len(staged)} "
+                "program(s) to Core AI",
+                file=sys.stdout,
+            )
+            return self._convert(staged)
+        finally:
+            self._busy.release()
+
+    def clear(self, *, entrypoints: Collection[str] | None = None) -> None:
+        """Remove staged programs: the named ones, or all."""
+        names = _entrypoints(entrypoints)
+        self._staged = [
+            staged
+            for staged in self._staged
+            if names is not None and staged.entrypoint_name not in names
+        ]
+
+    def __repr__(self) -> str:
+        programs = [f"    {staged.describe()}" for staged in self._staged]
+        return "\n".join(
+            [
+                "TorchConverter(",
+                "  programs:",
+                *(programs or ["    (none)"]),
+                f"  custom_lowerings: {list(self._user_defined_torch_lowering)}",
+                ")",
+            ]
+        )
+
+    def _check_entrypoint(self, name: str) -> None:
+        if not isinstance(name, str):
+            msg = f"entrypoint_name must be a string, got {type(name).__name__}"
+            raise TypeError(msg)
+        if not name:
+            msg = "entrypoint_name must not be empty"
+            raise ValueError(msg)
+        if any(staged.entrypoint_name == name for staged in self._staged):
+            msg = f"entrypoint_name={name!r} is already staged; choose another name or clear() it"
+            raise ValueError(msg)
+
+    def _stage(
+        self,
+        exported_program: ExportedProgram,
+        kind: str,
+        input_names: Sequence[str] | None,
+        output_names: Sequence[str] | None,
+        state_names: Sequence[str] | None,
+        entrypoint_name: str,
+    ) -> TorchConverter:
+        if not isinstance(exported_program, torch.export.ExportedProgram):
+            msg = f"expected a torch.export.ExportedProgram, got {type(exported_program).__name__}"
+            raise TypeError(msg)
+        staged = _Staged(
+            entrypoint_name,
+            exported_program,
+            kind,
+            _names(input_names, "input_names"),
+            _names(output_names, "output_names"),
+            _names(state_names, "state_names"),
+        )
+        check_supported(read_exported_program(exported_program), entrypoint_name)
+        self._staged.append(staged)
+        return self
+
+    def _selected(self, names: set[str] | None) -> list[_Staged]:
+        chosen = [s for s in self._staged if names is None or s.entrypoint_name in names]
+        if not chosen:
+            msg = (
+                "No programs to convert: stage one with add_exported_program() "
+                "or add_pytorch_module() first"
+            )
+            raise RuntimeError(msg)
+        unknown = (names or set()) - {s.entrypoint_name for s in self._staged}
+        if unknown:
+            msg = f"no program is staged under {sorted(unknown)}"
+            raise ValueError(msg)
+        return chosen
+
+    def _convert(self, staged: list[_Staged]) -> AIProgram:
+        entry_points = [
+            _native.EntryPoint(
+                read_exported_program(s.exported_program),
+                s.entrypoint_name,
+                s.input_names,
+                s.output_names,
+                s.state_names,
+            )
+            for s in staged
+        ]
+        converted = _native.convert(
+            entry_points, self._mode is TorchConverter.Mode.DEBUG
+        )
+        return to_program(converted, self.context, self._weights)

@@ -1,0 +1,220 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Numeric cases as data: a function, its inputs, and how close it must be.
+
+A case is expanded over dtypes and over static and dynamic shapes; each variant
+is exported, converted, and run on the official interpreter before and after
+``optimize()``; the outputs are compared with PyTorch eager.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+import torch
+
+import coreai_torch
+from support.runtime import narrow, run
+
+inf = float("inf")
+nan = float("nan")
+
+FLOATS = (torch.float32, torch.float16)
+ALL_FLOATS = (torch.float32, torch.float16, torch.bfloat16)
+
+#: Relative tolerance by dtype, for values of about one; sums get more.
+_TOLERANCE = {
+    torch.float32: 1e-5,
+    torch.float16: 4e-3,
+    torch.bfloat16: 3e-2,
+    torch.complex64: 1e-5,
+}
+
+
+@dataclass(frozen=True)
+class Spec:
+    """A tensor to be made: standard normal, or integers of a range."""
+
+    shape: tuple[int, ...]
+    kind: str = "float"
+    low: float = 0
+    high: float = 0
+    special: tuple[float, ...] = ()
+
+    def make(self, dtype: torch.dtype) -> torch.Tensor:
+        if self.kind == "int":
+            # Integers keep their own dtype; only float inputs are varied.
+            return torch.randint(int(self.low), int(self.high), self.shape)
+        if self.kind == "bool":
+            return torch.rand(self.shape) < 0.5
+        if self.high > self.low:
+            values = torch.rand(self.shape) * (self.high - self.low) + self.low
+        else:
+            values = torch.randn(self.shape)
+        flat = values.flatten()
+        count = min(len(self.special), flat.numel())
+        flat[:count] = torch.tensor(self.special[:count])
+        return flat.reshape(self.shape).to(dtype)
+
+
+def floats(*shape: int, low: float = 0, high: float = 0, special: tuple[float, ...] = ()) -> Spec:
+    """Standard normal values, or uniform ones of a range."""
+    return Spec(shape, "float", low, high, special)
+
+
+def ints(*shape: int, low: int = -10, high: int = 10) -> Spec:
+    """int64 values of a range."""
+    return Spec(shape, "int", low, high)
+
+
+def bools(*shape: int) -> Spec:
+    return Spec(shape, "bool")
+
+
+@dataclass(frozen=True)
+class Case:
+    name: str
+    fn: Callable[..., Any]
+    inputs: tuple[Any, ...]
+    dtypes: tuple[torch.dtype, ...] = FLOATS
+    #: Per input: axes that become dynamic in the dynamic variant; None = no such
+    #: variant.
+    dynamic: tuple[tuple[int, ...], ...] | None = None
+    rtol: float | None = None
+    atol: float | None = None
+    #: Exact ops compare bit for bit (NaN equals NaN).
+    exact: bool = False
+
+    def variants(self) -> list[Any]:
+        modes = [False] if self.dynamic is None else [False, True]
+        dtypes = self.dtypes
+        if not any(isinstance(i, Spec) and i.kind == "float" for i in self.inputs):
+            dtypes = dtypes[:1]
+        return [
+            pytest.param(
+                self,
+                dtype,
+                dynamic,
+                id=f"{self.name}-{str(dtype)[6:]}-{'dynamic' if dynamic else 'static'}",
+            )
+            for dtype, dynamic in itertools.product(dtypes, modes)
+        ]
+
+
+def case(name: str, fn: Callable[..., Any], *inputs: Any, **options: Any) -> Case:
+    """A case; inputs are specs or ready tensors."""
+    return Case(name, fn, inputs, **options)
+
+
+def parametrize(cases: Sequence[Case]) -> Any:
+    """``@parametrize(CASES)`` on a test with (case, dtype, dynamic)."""
+    names = [c.name for c in cases]
+    assert len(set(names)) == len(names), "two cases have one name"
+    return pytest.mark.parametrize(
+        ("case", "dtype", "dynamic"), [v for c in cases for v in c.variants()]
+    )
+
+
+class _Function(torch.nn.Module):
+    def __init__(self, fn: Callable[..., Any]) -> None:
+        super().__init__()
+        self.fn = fn
+
+    def forward(self, *args: torch.Tensor) -> Any:
+        return self.fn(*args)
+
+
+def export(
+    module: torch.nn.Module,
+    args: tuple[Any, ...],
+    dynamic: tuple[tuple[int, ...], ...] | None = None,
+) -> torch.export.ExportedProgram:
+    """Export and decompose, with the named axes of each input dynamic."""
+    shapes: Any = None
+    if dynamic is not None:
+        shapes = (
+            tuple({axis: torch.export.Dim.DYNAMIC for axis in axes} for axes in dynamic),
+        )
+    exported = torch.export.export(module.eval(), args, dynamic_shapes=shapes)
+    return exported.run_decompositions(coreai_torch.get_decomp_table())
+
+
+def convert(exported: torch.export.ExportedProgram, **names: Any) -> Any:
+    return coreai_torch.TorchConverter().add_exported_program(exported, **names).to_coreai()
+
+
+def flatten(outputs: Any) -> list[torch.Tensor]:
+    return [
+        value
+        for value in torch.utils._pytree.tree_leaves(outputs)
+        if isinstance(value, torch.Tensor)
+    ]
+
+
+def compare(
+    actual: torch.Tensor,
+    expected: torch.Tensor,
+    rtol: float | None = None,
+    atol: float | None = None,
+    exact: bool = False,
+) -> None:
+    """Same shape, same (narrowed) dtype, close values; NaN equals NaN."""
+    expected = narrow(expected)
+    assert actual.dtype == expected.dtype, f"{actual.dtype} vs {expected.dtype}"
+    assert actual.shape == expected.shape, f"{actual.shape} vs {expected.shape}"
+    if exact or not (expected.is_floating_point() or expected.is_complex()):
+        torch.testing.assert_close(actual, expected, rtol=0, atol=0, equal_nan=True)
+        return
+    tolerance = _TOLERANCE[expected.dtype]
+    torch.testing.assert_close(
+        actual,
+        expected,
+        rtol=tolerance if rtol is None else max(rtol, tolerance),
+        atol=tolerance if atol is None else max(atol, tolerance),
+        equal_nan=True,
+    )
+
+
+def check_program(
+    exported: torch.export.ExportedProgram,
+    args: Sequence[torch.Tensor],
+    expected: Any,
+    **tolerance: Any,
+) -> None:
+    """Convert, run before and after ``optimize()``, compare with ``expected``."""
+    names = [f"in{i}" for i in range(len(args))]
+    wanted = flatten(expected)
+    outputs = [f"out{i}" for i in range(len(wanted))]
+    program = convert(exported, input_names=names, output_names=outputs)
+    feed = dict(zip(names, args, strict=True))
+    for stage in ("converted", "optimized"):
+        if stage == "optimized":
+            program.optimize()
+        results = run(program, feed)
+        for name, value in zip(outputs, wanted, strict=True):
+            try:
+                compare(results[name], value, **tolerance)
+            except AssertionError as error:
+                raise AssertionError(
+                    f"{stage}, {name}: {error}\n{program}"[:6000]
+                ) from None
+
+
+def check(case: Case, dtype: torch.dtype, dynamic: bool) -> None:
+    """Run one variant of a case."""
+    torch.manual_seed(0)
+    args = tuple(i.make(dtype) if isinstance(i, Spec) else i for i in case.inputs)
+    module = case.fn if isinstance(case.fn, torch.nn.Module) else _Function(case.fn)
+    module = module.to(dtype) if list(module.parameters()) else module
+    exported = export(module, args, case.dynamic if dynamic else None)
+    check_program(
+        exported,
+        args,
+        module(*args),
+        rtol=case.rtol,
+        atol=case.atol,
+        exact=case.exact,
+    )
