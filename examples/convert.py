@@ -4,10 +4,11 @@
 import asyncio
 from pathlib import Path
 
-import coreai_torch
 import torch
 from coreai.authoring import AIModelAsset
 from coreai.runtime import NDArray
+
+import coreai_torch
 
 torch.manual_seed(0)
 model = torch.nn.Sequential(

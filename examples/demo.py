@@ -13,7 +13,6 @@ from collections.abc import Iterator
 from contextlib import AsyncExitStack, contextmanager
 from pathlib import Path
 
-import coreai_torch
 import numpy as np
 import torch
 from coreai._compiler.ir import WalkResult
@@ -22,6 +21,8 @@ from coreai.runtime import NDArray
 from rich.console import Console
 from rich.table import Table
 from transformers import ViTConfig, ViTForImageClassification
+
+import coreai_torch
 
 # Relative to the largest output.
 TOLERANCE = 1e-3
