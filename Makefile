@@ -5,6 +5,8 @@
 
 # Extra arguments for pytest: make test PYTEST_ARGS='-k conv'
 PYTEST_ARGS ?=
+# Extra arguments for the benchmark: make bench BENCH_ARGS='--help'
+BENCH_ARGS ?=
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):[^#]*## /\1\t/p' $(MAKEFILE_LIST) | \
@@ -30,7 +32,7 @@ tidy: build ## clang-tidy on every file
 
 bench: build ## compare conversion with the official converter
 	@benchmarks/setup-peers
-	@benchmarks/convert
+	@.venv/bin/python -m benchmarks.convert $(BENCH_ARGS)
 
 wheel: setup ## build dist/*.whl and try it in an empty environment
 	@rm -rf dist
