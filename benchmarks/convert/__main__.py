@@ -263,8 +263,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         table = scaling_table if options.scaling else comparison_table
         console.print(table(results))
         for line in contender_lines(results):
-            console.print(line, markup=False, highlight=False)
-        console.print(f"Written to {file.path}", highlight=False)
+            console.print(line, markup=False, highlight=False, soft_wrap=True)
+        console.print(f"Written to {file.path}", highlight=False, soft_wrap=True)
     for failure in failures:
         console.print(failure, style="red", markup=False, highlight=False)
     return 1 if failures else 0
