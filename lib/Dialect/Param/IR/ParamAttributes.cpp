@@ -146,6 +146,12 @@ Attribute ConstantAttr::parse(AsmParser &parser, Type type) {
     return {};
   if (parser.parseGreater())
     return {};
+  if (!isa<SymbolRefAttr, mlir::TypeAttr, TypedAttr>(value)) {
+    parser.emitError(loc) << "constant must be a symbol, a type or a typed "
+                             "value, not "
+                          << value;
+    return {};
+  }
   ConstantAttr constant = get(value);
   for (Type spelled : {type, valueType}) {
     if (spelled && spelled != constant.getType()) {
@@ -231,7 +237,10 @@ void BindAttr::print(AsmPrinter &printer) const {
     printer << constant.getValue();
   else
     printer.printAttributeWithoutType(getSymbol());
-  printer << ", " << getArguments() << '>';
+  // Each in full: an array would leave out the type of a 64-bit integer.
+  printer << ", [";
+  llvm::interleaveComma(getArguments(), printer);
+  printer << "]>";
 }
 
 ParseResult corten::param::parseSymbolExpression(AsmParser &parser,

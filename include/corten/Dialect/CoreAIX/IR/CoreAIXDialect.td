@@ -58,8 +58,8 @@ def CoreAIX_HWConstraintsAttr : AttrDef<CoreAIX_Dialect, "HWConstraints",
     ArrayRefParameter<"int64_t">:$alignments,
     ArrayRefParameter<"int64_t">:$interleave);
   let assemblyFormat = [{
-    `<` $backing `,` `alignments` `:` custom<Extents>($alignments) `,`
-    `interleave` `:` custom<Extents>($interleave) `>`
+    `<` $backing `,` `alignments` `` `:` custom<Extents>($alignments) `,`
+    `interleave` `` `:` custom<Extents>($interleave) `>`
   }];
   let extraClassDeclaration = [{
     /// Number of elements that a tensor of this shape spans in memory, padding
@@ -76,7 +76,7 @@ def CoreAIX_ImageConstraintsAttr
     EnumParameter<CoreAIX_ImageBacking>:$backing,
     ArrayRefParameter<"int64_t">:$rowAlignmentsPerPlane);
   let assemblyFormat = [{
-    `<` $backing `,` `rowAlignmentsPerPlane` `:`
+    `<` $backing `,` `rowAlignmentsPerPlane` `` `:`
     custom<Extents>($rowAlignmentsPerPlane) `>`
   }];
 }

@@ -46,7 +46,8 @@ def UDML_NamespaceOp : UDML_ScopeOp<"namespace",
 }
 
 def UDML_ClassOp : UDML_ScopeOp<"class",
-    [Symbol, SingleBlock, NoTerminator, NoRegionArguments]> {
+    [Symbol, SymbolTable, IsolatedFromAbove, SingleBlock, NoTerminator,
+     NoRegionArguments]> {
   let summary = "Type with members";
   let arguments = (ins SymbolNameAttr:$sym_name,
                        Param_DeclArrayAttr:$param_decls,
@@ -58,7 +59,7 @@ def UDML_ClassOp : UDML_ScopeOp<"class",
   }];
 }
 
-def UDML_MemberOp : UDML_Op<"member"> {
+def UDML_MemberOp : UDML_Op<"member", [Symbol, HasParent<"ClassOp">]> {
   let summary = "Member of a class, with the value it starts with";
   let arguments = (ins SymbolNameAttr:$sym_name,
                        TypeAttr:$type,
@@ -74,7 +75,7 @@ def UDML_ImportOp : UDML_Op<"import", [Symbol]> {
                        SymbolNameAttr:$sym_name,
                        OptionalAttr<StrAttr>:$module_name);
   let assemblyFormat = [{
-    `[` $import_type `]` $sym_name (`from` $module_name^)? attr-dict
+    ` ` `[` $import_type `]` $sym_name (`from` $module_name^)? attr-dict
   }];
   let hasVerifier = 1;
 }
