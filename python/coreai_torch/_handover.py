@@ -31,7 +31,7 @@ def _attach_weights(
     """
     by_key = {key: (name, data) for key, name, data in resources}
     for graph in module.body.operations:
-        for op in graph.regions[0].blocks[0].operations:
+        for op in graph.bodyRegion.blocks[0].operations:
             operation = op.operation
             if operation.name != "coreai.constant":
                 break

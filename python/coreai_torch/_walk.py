@@ -50,9 +50,8 @@ class _Walker:
 
     def _add_operator(self, target: Callable[..., Any]) -> int:
         if isinstance(target, torch._ops.OpOverload):
-            namespace, _, name = target.name().partition("::")
-            if "." not in name:
-                name = f"{name}.{target._overloadname}"
+            namespace, _, name = target._schema.name.partition("::")
+            name = f"{name}.{target._overloadname}"
             parameters = [
                 (
                     argument.name,
@@ -63,7 +62,7 @@ class _Walker:
             ]
             return self.builder.operator(namespace, name, parameters)
         if isinstance(target, torch._ops.HigherOrderOperator):
-            return self.builder.operator("higher_order", target.name(), [])
+            return self.builder.operator("higher_order", target._name, [])
         if getattr(operator, target.__name__, None) is target or getattr(
             torch, target.__name__, None
         ):

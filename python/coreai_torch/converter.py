@@ -209,7 +209,10 @@ class TorchConverter:
         """
         staged = self._selected(_entrypoints(entrypoints))
         if not self._busy.acquire(blocking=False):
-            msg = "this converter is converting in another thread; use one converter per thread"
+            msg = (
+                "this converter is converting in another thread; "
+                "use one converter per thread"
+            )
             raise RuntimeError(msg)
         try:
             print(
@@ -250,7 +253,10 @@ class TorchConverter:
             msg = "entrypoint_name must not be empty"
             raise ValueError(msg)
         if any(staged.entrypoint_name == name for staged in self._staged):
-            msg = f"entrypoint_name={name!r} is already staged; choose another name or clear() it"
+            msg = (
+                f"entrypoint_name={name!r} is already staged; "
+                "choose another name or clear() it"
+            )
             raise ValueError(msg)
 
     def _stage(
@@ -263,7 +269,10 @@ class TorchConverter:
         entrypoint_name: str,
     ) -> TorchConverter:
         if not isinstance(exported_program, torch.export.ExportedProgram):
-            msg = f"expected a torch.export.ExportedProgram, got {type(exported_program).__name__}"
+            msg = (
+                "expected a torch.export.ExportedProgram, "
+                f"got {type(exported_program).__name__}"
+            )
             raise TypeError(msg)
         program, is_snapshot = read_exported_program(exported_program)
         check_supported(program, entrypoint_name)
@@ -281,7 +290,9 @@ class TorchConverter:
         return self
 
     def _selected(self, names: set[str] | None) -> list[_Staged]:
-        chosen = [s for s in self._staged if names is None or s.entrypoint_name in names]
+        chosen = [
+            s for s in self._staged if names is None or s.entrypoint_name in names
+        ]
         if not chosen:
             msg = (
                 "No programs to convert: stage one with add_exported_program() "

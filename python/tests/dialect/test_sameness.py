@@ -153,9 +153,7 @@ def test_coreai_core_verifies_what_we_print(context, modules, printed, case):
     module = ir.Module.parse(ours, context)
     assert module.operation.verify()
     assert_same(ours, generic_form(module.operation))
-    assert_same(
-        printed["generic", "custom"][case], custom_form(module.operation)
-    )
+    assert_same(printed["generic", "custom"][case], custom_form(module.operation))
 
 
 @pytest.fixture(scope="module")
