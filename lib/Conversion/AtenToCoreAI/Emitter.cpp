@@ -2,6 +2,8 @@
 
 #include "Emitter.h"
 
+#include "Broadcast.h"
+
 #include "corten/Dialect/CoreAI/IR/CoreAIOps.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -336,8 +338,12 @@ static bool isBoolean(Value x) {
 // The runtime has no i1 kernels for sums and products; on booleans they are
 // `or` and `and`.
 Value Emitter::add(Value x, Value y) {
-  return isBoolean(x) ? create<coreai::BroadcastingOrOp>({x, y})
-                      : create<coreai::BroadcastingAddOp>({x, y});
+  if (isBoolean(x))
+    return create<coreai::BroadcastingOrOp>({x, y});
+  // The difference with the negated operand is the same number, bit for bit.
+  if (isSumMisread(x, y))
+    return isBroadcast(y, x) ? sub(x, negate(y)) : sub(y, negate(x));
+  return create<coreai::BroadcastingAddOp>({x, y});
 }
 Value Emitter::mul(Value x, Value y) {
   return isBoolean(x) ? create<coreai::BroadcastingAndOp>({x, y})
@@ -435,6 +441,20 @@ Value Emitter::slice(Value x, ArrayRef<int64_t> starts, ArrayRef<int64_t> ends,
   if (type)
     return createTyped<coreai::SliceOp>(type, {x, start, end, stride});
   return create<coreai::SliceOp>({x, start, end, stride});
+}
+
+Value Emitter::pad(Value x, ArrayRef<int64_t> padding, Value fill) {
+  if (llvm::all_of(padding, [](int64_t amount) { return amount == 0; }))
+    return x;
+  return pad(x, indices(padding, IndexKind::Unsigned), fill);
+}
+
+Value Emitter::pad(Value x, Value padding, Value fill) {
+  return create<coreai::PadOp>(
+      {x, padding, fill},
+      attribute("padding_mode",
+                coreai::PaddingModeAttr::get(builder.getContext(),
+                                             coreai::PaddingMode::Constant)));
 }
 
 Value Emitter::broadcastTo(Value x, Value shape, RankedTensorType type) {

@@ -20,6 +20,7 @@
 #include "mlir/Interfaces/InferTypeOpInterface.h"
 
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 
 namespace corten {
@@ -66,6 +67,11 @@ public:
   mlir::Type si32() { return builder.getIntegerType(32, true); }
   mlir::Type ui32() { return builder.getIntegerType(32, false); }
   mlir::Type i1() { return builder.getI1Type(); }
+  /// What sums over values of type `element` are formed in: f32 for the 16-bit
+  /// floats, the type itself otherwise.
+  mlir::Type accumulationType(mlir::Type element) {
+    return element.isF16() || element.isBF16() ? f32() : element;
+  }
 
   //===------------------------------------------------------------------===//
   // Operands
@@ -83,6 +89,10 @@ public:
   /// Results of a node that has been lowered.
   llvm::ArrayRef<mlir::Value> results(const Node &node) const;
   void setResults(const Node &node, Results results);
+  /// Something that is lowered picks this result of a call with several.
+  bool isUsed(const Node &node, unsigned result) const {
+    return usedResults.contains({&node, result});
+  }
 
   /// A tensor, a number or a symbolic number, as a value of element type
   /// `element`: tensors are cast, numbers become rank-0 constants, symbolic
@@ -221,6 +231,10 @@ public:
                     llvm::ArrayRef<int64_t> ends,
                     llvm::ArrayRef<int64_t> strides,
                     mlir::RankedTensorType type = {});
+  /// Surrounds `x` with a rank-0 value; `padding` is [before, after] per axis.
+  mlir::Value pad(mlir::Value x, llvm::ArrayRef<int64_t> padding,
+                  mlir::Value fill);
+  mlir::Value pad(mlir::Value x, mlir::Value padding, mlir::Value fill);
   /// Repeats unit axes up to the extents of `shape`.
   mlir::Value broadcastTo(mlir::Value x, mlir::Value shape,
                           mlir::RankedTensorType type);
@@ -287,6 +301,7 @@ private:
   /// Name of the entry point being emitted; part of composite symbols.
   std::string entryName;
   llvm::DenseMap<const Node *, Results> values;
+  llvm::DenseSet<std::pair<const Node *, unsigned>> usedResults;
   llvm::StringMap<unsigned> symbols;
   bool failed = false;
 };
