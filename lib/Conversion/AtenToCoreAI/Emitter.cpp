@@ -4,6 +4,8 @@
 
 #include "corten/Dialect/CoreAI/IR/CoreAIOps.h"
 
+#include "mlir/IR/Matchers.h"
+
 #include "llvm/ADT/STLExtras.h"
 
 using namespace corten;
@@ -296,7 +298,27 @@ Value Emitter::sizes(ArrayRef<Argument> arguments, IndexKind kind) {
   return joinSizes(pieces, kind);
 }
 
+/// The entries of a constant index vector.
+static std::optional<SmallVector<int64_t>> constantIndices(Value x) {
+  DenseIntElementsAttr elements;
+  if (!matchPattern(x, m_Constant(&elements)))
+    return std::nullopt;
+  SmallVector<int64_t> entries;
+  for (const APInt &entry : elements.getValues<APInt>())
+    entries.push_back(entry.getSExtValue());
+  return entries;
+}
+
 Value Emitter::joinSizes(ArrayRef<Value> pieces, IndexKind kind) {
+  SmallVector<int64_t> literals;
+  bool isConstant = llvm::all_of(pieces, [&](Value piece) {
+    std::optional<SmallVector<int64_t>> entries = constantIndices(piece);
+    if (entries)
+      llvm::append_range(literals, *entries);
+    return entries.has_value();
+  });
+  if (isConstant)
+    return indices(literals, kind);
   Value joined = pieces.size() == 1 ? pieces.front() : concat(pieces, 0);
   return cast(joined, kind == IndexKind::Signed ? si32() : ui32());
 }
@@ -314,6 +336,17 @@ Value Emitter::dim(Value x, int64_t axis) {
   if (!type.isDynamicDim(axis))
     return indices({type.getDimSize(axis)});
   return slice(shape(x), {axis}, {axis + 1}, {1});
+}
+
+Value Emitter::positions(Value x, int64_t axis) {
+  auto type = cast<RankedTensorType>(x.getType());
+  int64_t extent = type.getDimSize(axis);
+  // Long sequences are cheaper to compute than to store.
+  constexpr int64_t kLongestConstant = 256;
+  if (!type.isDynamicDim(axis) && extent <= kLongestConstant)
+    return indices(llvm::to_vector(llvm::seq<int64_t>(0, extent)));
+  Value stop = reshape(dim(x, axis), ArrayRef<int64_t>());
+  return create<coreai::RangeOp>({index(0), stop, index(1)});
 }
 
 //===----------------------------------------------------------------------===//
@@ -407,6 +440,8 @@ Value Emitter::reshape(Value x, Value shape, RankedTensorType type) {
 }
 
 Value Emitter::transpose(Value x, ArrayRef<int64_t> permutation) {
+  if (llvm::equal(permutation, llvm::seq<int64_t>(0, permutation.size())))
+    return x;
   return create<coreai::TransposeOp>(
       {x, indices(permutation, IndexKind::Unsigned)});
 }
@@ -433,6 +468,54 @@ Value Emitter::slice(Value x, ArrayRef<int64_t> starts, ArrayRef<int64_t> ends,
   if (type)
     return createTyped<coreai::SliceOp>(type, {x, start, end, stride});
   return create<coreai::SliceOp>({x, start, end, stride});
+}
+
+Value Emitter::slice(Value x, int64_t axis, Value start, Value end,
+                     int64_t stride, RankedTensorType type) {
+  int64_t rank = type.getRank();
+  auto along = [&](Value piece, int64_t elsewhere) {
+    SmallVector<Value> pieces;
+    for (int64_t i = 0; i < rank; ++i)
+      pieces.push_back(i == axis ? piece : indices({elsewhere}));
+    return joinSizes(pieces);
+  };
+  Value starts = along(start, 0), ends = along(end, INT32_MAX);
+  SmallVector<int64_t> strides(rank, 1);
+  strides[axis] = stride;
+  return createTyped<coreai::SliceOp>(type,
+                                      {x, starts, ends, indices(strides)});
+}
+
+Value Emitter::refine(Value x, RankedTensorType type) {
+  auto known = cast<RankedTensorType>(x.getType());
+  SmallVector<int64_t> extents(known.getShape());
+  for (auto [extent, stated] : llvm::zip_equal(extents, type.getShape()))
+    if (ShapedType::isDynamic(extent))
+      extent = stated;
+  RankedTensorType refined = known.clone(extents);
+  return refined == known ? x : createTyped<coreai::CastOp>(refined, x);
+}
+
+Value Emitter::broadcast(Value x, RankedTensorType type,
+                         llvm::function_ref<Value(int64_t)> extent) {
+  auto known = cast<RankedTensorType>(x.getType());
+  int64_t missing = type.getRank() - known.getRank();
+  x = expandDims(x, llvm::to_vector(llvm::seq<int64_t>(0, missing)));
+  known = cast<RankedTensorType>(x.getType());
+  SmallVector<int64_t> axes, shape(known.getShape());
+  SmallVector<Value> extents;
+  for (int64_t axis = 0; axis < type.getRank(); ++axis) {
+    if (known.getDimSize(axis) != 1 || type.getDimSize(axis) == 1)
+      continue;
+    axes.push_back(axis);
+    extents.push_back(extent(axis));
+    shape[axis] = type.getDimSize(axis);
+  }
+  if (axes.empty())
+    return x;
+  return createTyped<coreai::BroadcastInDimsOp>(
+      known.clone(shape),
+      {x, joinSizes(extents, IndexKind::Unsigned), indices(axes)});
 }
 
 Value Emitter::broadcastTo(Value x, Value shape, RankedTensorType type) {

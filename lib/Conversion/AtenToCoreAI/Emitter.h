@@ -140,7 +140,9 @@ public:
   mlir::Value dim(mlir::Value x, int64_t axis);
   /// All extents of `x` as one vector.
   mlir::Value shape(mlir::Value x, IndexKind kind = IndexKind::Signed);
-  /// Joins rank-1 si32 pieces.
+  /// 0, 1, … for the places along `axis` of `x`.
+  mlir::Value positions(mlir::Value x, int64_t axis);
+  /// Joins rank-1 si32 pieces; into one constant when all are constants.
   mlir::Value joinSizes(llvm::ArrayRef<mlir::Value> pieces,
                         IndexKind kind = IndexKind::Signed);
 
@@ -221,6 +223,17 @@ public:
                     llvm::ArrayRef<int64_t> ends,
                     llvm::ArrayRef<int64_t> strides,
                     mlir::RankedTensorType type = {});
+  /// Slice of one axis; `start` and `end` are tensor<1xsi32>.
+  mlir::Value slice(mlir::Value x, int64_t axis, mlir::Value start,
+                    mlir::Value end, int64_t stride,
+                    mlir::RankedTensorType type);
+  /// States extents of `type` that `x` leaves open.
+  mlir::Value refine(mlir::Value x, mlir::RankedTensorType type);
+  /// Adds leading axes and repeats unit axes until `x` has the shape of `type`;
+  /// `extent` gives the size of an axis of it as tensor<1xsi32>. Open extents
+  /// of `x` have their final size already.
+  mlir::Value broadcast(mlir::Value x, mlir::RankedTensorType type,
+                        llvm::function_ref<mlir::Value(int64_t)> extent);
   /// Repeats unit axes up to the extents of `shape`.
   mlir::Value broadcastTo(mlir::Value x, mlir::Value shape,
                           mlir::RankedTensorType type);
