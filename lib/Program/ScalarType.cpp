@@ -59,16 +59,16 @@ static bool isSigned(ScalarType type) {
   }
 }
 
-/// torch's rule: equal signedness takes the wider; uint8 with a signed type
-/// takes the signed one, or int16 with int8; the wider unsigned types do not
-/// mix with signed ones.
+/// torch's rule: signed types take the wider; uint8 with a signed type takes
+/// the signed one, or int16 with int8; the wider unsigned types do not mix with
+/// anything.
 static std::optional<ScalarType> promoteIntegers(ScalarType lhs,
                                                  ScalarType rhs) {
-  if (isSigned(lhs) == isSigned(rhs))
+  if (isSigned(lhs) && isSigned(rhs))
     return scalarTypeBits(lhs) >= scalarTypeBits(rhs) ? lhs : rhs;
   ScalarType withoutSign = isSigned(lhs) ? rhs : lhs;
   ScalarType withSign = isSigned(lhs) ? lhs : rhs;
-  if (withoutSign != ScalarType::UInt8)
+  if (withoutSign != ScalarType::UInt8 || !isSigned(withSign))
     return std::nullopt;
   return withSign == ScalarType::Int8 ? ScalarType::Int16 : withSign;
 }

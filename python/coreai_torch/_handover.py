@@ -30,8 +30,9 @@ def _attach_weights(
     are attached under the weight's name: the key in the module is taken.
     """
     by_key = {key: (name, data) for key, name, data in resources}
+    graph: Any
     for graph in module.body.operations:
-        for op in graph.regions[0].blocks[0].operations:
+        for op in graph.bodyRegion.blocks[0].operations:
             operation = op.operation
             if operation.name != "coreai.constant":
                 break

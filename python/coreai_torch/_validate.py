@@ -86,4 +86,4 @@ def validate_exported_program(
     """Check ``ep`` as :meth:`TorchConverter.add_exported_program` does."""
     from coreai_torch._walk import read_exported_program
 
-    check_supported(read_exported_program(ep), "main")
+    check_supported(read_exported_program(ep)[0], "main")

@@ -40,6 +40,7 @@ class _Walker:
             torch.Tensor, torch.dtype, torch.SymInt, torch.SymFloat, torch.SymBool
         )
         self.operators: dict[Any, int] = {}
+        self.has_copies = False
 
     def operator_id(self, target: Callable[..., Any]) -> int:
         known = self.operators.get(target)
@@ -49,9 +50,8 @@ class _Walker:
 
     def _add_operator(self, target: Callable[..., Any]) -> int:
         if isinstance(target, torch._ops.OpOverload):
-            namespace, _, name = target.name().partition("::")
-            if "." not in name:
-                name = f"{name}.{target._overloadname}"
+            namespace, _, name = target._schema.name.partition("::")
+            name = f"{name}.{target._overloadname}"
             parameters = [
                 (
                     argument.name,
@@ -62,7 +62,7 @@ class _Walker:
             ]
             return self.builder.operator(namespace, name, parameters)
         if isinstance(target, torch._ops.HigherOrderOperator):
-            return self.builder.operator("higher_order", target.name(), [])
+            return self.builder.operator("higher_order", target._name, [])
         if getattr(operator, target.__name__, None) is target or getattr(
             torch, target.__name__, None
         ):
@@ -106,10 +106,9 @@ class _Walker:
     def weight(self, tensor: torch.Tensor) -> int:
         """Registers a tensor; one that is strided or elsewhere is brought here."""
         data = tensor.detach()
-        if data.device.type != "cpu":
-            data = data.cpu()
-        if not data.is_contiguous():
-            data = data.contiguous()
+        if data.device.type != "cpu" or not data.is_contiguous():
+            data = data.cpu().contiguous()
+            self.has_copies = True
         return self.builder.weight(
             data, data.dtype, list(data.shape), data.data_ptr(), data.nbytes
         )
@@ -161,10 +160,15 @@ class _Walker:
             )
 
 
-def read_exported_program(program: ExportedProgram) -> _native.Program:
-    """Reads ``program`` into the C++ model."""
+def read_exported_program(program: ExportedProgram) -> tuple[_native.Program, bool]:
+    """Read ``program`` into the C++ model.
+
+    Returns:
+        The model, and whether it holds copies of weights (strided ones, or ones
+        on another device) that would not follow a later change of the original.
+    """
     walker = _Walker()
     walker.graph(program.graph_module, program.graph)
     walker.signature(program)
     walker.ranges(program)
-    return walker.builder.finish()
+    return walker.builder.finish(), walker.has_copies

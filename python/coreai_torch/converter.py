@@ -32,10 +32,18 @@ class _Staged:
 
     entrypoint_name: str
     exported_program: ExportedProgram
+    program: _native.Program
+    #: The program holds copies of weights: read it again when converting.
+    is_snapshot: bool
     kind: str
     input_names: list[str] = field(default_factory=list)
     output_names: list[str] = field(default_factory=list)
     state_names: list[str] = field(default_factory=list)
+
+    def current_program(self) -> _native.Program:
+        if self.is_snapshot:
+            return read_exported_program(self.exported_program)[0]
+        return self.program
 
     def describe(self) -> str:
         return (
@@ -201,7 +209,10 @@ class TorchConverter:
         """
         staged = self._selected(_entrypoints(entrypoints))
         if not self._busy.acquire(blocking=False):
-            msg = "this converter is converting in another thread; use one converter per thread"
+            msg = (
+                "this converter is converting in another thread; "
+                "use one converter per thread"
+            )
             raise RuntimeError(msg)
         try:
             print(
@@ -242,7 +253,10 @@ class TorchConverter:
             msg = "entrypoint_name must not be empty"
             raise ValueError(msg)
         if any(staged.entrypoint_name == name for staged in self._staged):
-            msg = f"entrypoint_name={name!r} is already staged; choose another name or clear() it"
+            msg = (
+                f"entrypoint_name={name!r} is already staged; "
+                "choose another name or clear() it"
+            )
             raise ValueError(msg)
 
     def _stage(
@@ -255,22 +269,30 @@ class TorchConverter:
         entrypoint_name: str,
     ) -> TorchConverter:
         if not isinstance(exported_program, torch.export.ExportedProgram):
-            msg = f"expected a torch.export.ExportedProgram, got {type(exported_program).__name__}"
+            msg = (
+                "expected a torch.export.ExportedProgram, "
+                f"got {type(exported_program).__name__}"
+            )
             raise TypeError(msg)
+        program, is_snapshot = read_exported_program(exported_program)
+        check_supported(program, entrypoint_name)
         staged = _Staged(
             entrypoint_name,
             exported_program,
+            program,
+            is_snapshot,
             kind,
             _names(input_names, "input_names"),
             _names(output_names, "output_names"),
             _names(state_names, "state_names"),
         )
-        check_supported(read_exported_program(exported_program), entrypoint_name)
         self._staged.append(staged)
         return self
 
     def _selected(self, names: set[str] | None) -> list[_Staged]:
-        chosen = [s for s in self._staged if names is None or s.entrypoint_name in names]
+        chosen = [
+            s for s in self._staged if names is None or s.entrypoint_name in names
+        ]
         if not chosen:
             msg = (
                 "No programs to convert: stage one with add_exported_program() "
@@ -286,7 +308,7 @@ class TorchConverter:
     def _convert(self, staged: list[_Staged]) -> AIProgram:
         entry_points = [
             _native.EntryPoint(
-                read_exported_program(s.exported_program),
+                s.current_program(),
                 s.entrypoint_name,
                 s.input_names,
                 s.output_names,

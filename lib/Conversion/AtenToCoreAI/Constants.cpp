@@ -6,6 +6,7 @@
 
 #include "corten/Dialect/CoreAI/IR/CoreAIOps.h"
 
+#include "mlir/IR/BuiltinDialect.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
 
 #include "llvm/ADT/STLExtras.h"

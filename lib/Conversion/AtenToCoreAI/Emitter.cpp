@@ -28,9 +28,11 @@ Operation *Emitter::inferAndCreate(OperationState &state, InferFn infer) {
                       state.getRawProperties(), state.regions, state.types)))
     return builder.create(state);
   failed = true;
-  emitError(state.location)
-      << "'" << state.name.getStringRef() << "' does not accept operands of "
-      << llvm::interleaved_array(ValueRange(state.operands).getTypes());
+  InFlightDiagnostic diagnostic = emitError(state.location);
+  diagnostic << "'" << state.name.getStringRef()
+             << "' does not accept operands of type ";
+  llvm::interleaveComma(ValueRange(state.operands).getTypes(), diagnostic);
+  diagnostic.report();
   RankedTensorType standIn =
       currentNode && !currentNode->results.empty()
           ? typeOf(currentNode->results.front())

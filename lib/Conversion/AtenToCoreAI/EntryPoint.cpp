@@ -9,8 +9,8 @@
 
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
-#include "llvm/Support/FormatVariadic.h"
 
 using namespace corten;
 using namespace mlir;
@@ -53,14 +53,7 @@ static LogicalResult applyNames(SmallVectorImpl<std::string> &defaults,
     return success();
   if (given.size() != defaults.size()) {
     auto quoted = [](ArrayRef<std::string> names) {
-      return "[" +
-             llvm::join(llvm::map_range(
-                            names,
-                            [](const std::string &name) {
-                              return "'" + name + "'";
-                            }),
-                        ", ") +
-             "]";
+      return names.empty() ? "[]" : "['" + llvm::join(names, "', '") + "']";
     };
     return emitError(location)
            << "entry point '" << entry << "' has " << defaults.size() << " "

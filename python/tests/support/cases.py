@@ -60,7 +60,9 @@ class Spec:
         return flat.reshape(self.shape).to(dtype)
 
 
-def floats(*shape: int, low: float = 0, high: float = 0, special: tuple[float, ...] = ()) -> Spec:
+def floats(
+    *shape: int, low: float = 0, high: float = 0, special: tuple[float, ...] = ()
+) -> Spec:
     """Standard normal values, or uniform ones of a range."""
     return Spec(shape, "float", low, high, special)
 
@@ -136,14 +138,18 @@ def export(
     shapes: Any = None
     if dynamic is not None:
         shapes = (
-            tuple({axis: torch.export.Dim.DYNAMIC for axis in axes} for axes in dynamic),
+            tuple(dict.fromkeys(axes, torch.export.Dim.DYNAMIC) for axes in dynamic),
         )
     exported = torch.export.export(module.eval(), args, dynamic_shapes=shapes)
     return exported.run_decompositions(coreai_torch.get_decomp_table())
 
 
 def convert(exported: torch.export.ExportedProgram, **names: Any) -> Any:
-    return coreai_torch.TorchConverter().add_exported_program(exported, **names).to_coreai()
+    return (
+        coreai_torch.TorchConverter()
+        .add_exported_program(exported, **names)
+        .to_coreai()
+    )
 
 
 def flatten(outputs: Any) -> list[torch.Tensor]:

@@ -2,9 +2,7 @@
 
 #include "corten/Dialect/CoreAI/IR/CoreAIDialect.h"
 #include "corten/Dialect/CoreAI/IR/CoreAIOps.h"
-#include "corten/Dialect/CoreAIX/IR/CoreAIXDialect.h"
 #include "corten/Dialect/Param/IR/ParamDialect.h"
-#include "corten/Dialect/UDML/IR/UDMLDialect.h"
 
 using namespace mlir;
 using namespace corten::coreai;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "corten/Dialect/Param/IR/ParamDialect.h"
+#include "mlir/IR/AttrTypeSubElements.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -145,6 +146,12 @@ Attribute ConstantAttr::parse(AsmParser &parser, Type type) {
     return {};
   if (parser.parseGreater())
     return {};
+  if (!isa<SymbolRefAttr, mlir::TypeAttr, TypedAttr>(value)) {
+    parser.emitError(loc) << "constant must be a symbol, a type or a typed "
+                             "value, not "
+                          << value;
+    return {};
+  }
   ConstantAttr constant = get(value);
   for (Type spelled : {type, valueType}) {
     if (spelled && spelled != constant.getType()) {
@@ -230,7 +237,10 @@ void BindAttr::print(AsmPrinter &printer) const {
     printer << constant.getValue();
   else
     printer.printAttributeWithoutType(getSymbol());
-  printer << ", " << getArguments() << '>';
+  // Each in full: an array would leave out the type of a 64-bit integer.
+  printer << ", [";
+  llvm::interleaveComma(getArguments(), printer);
+  printer << "]>";
 }
 
 ParseResult corten::param::parseSymbolExpression(AsmParser &parser,
@@ -274,4 +284,35 @@ void corten::param::printSymbolExpression(AsmPrinter &printer,
   printer << callee.getValue() << '<';
   llvm::interleaveComma(bind.getArguments(), printer);
   printer << '>';
+}
+
+FailureOr<FunctionType>
+corten::param::bindParameters(FunctionType type, DeclArrayAttr declarations,
+                              ArrayRef<Attribute> arguments) {
+  if (arguments.size() > declarations.getValue().size())
+    return failure();
+  llvm::DenseMap<StringAttr, Attribute> values;
+  for (auto [index, declaration] : llvm::enumerate(declarations.getValue())) {
+    Attribute value = index < arguments.size()
+                          ? arguments[index]
+                          : Attribute(declaration.getDefaultValue());
+    if (!value)
+      return failure();
+    values[declaration.getName()] = value;
+  }
+
+  AttrTypeReplacer replacer;
+  replacer.addReplacement([&](ParamRefType reference) -> std::optional<Type> {
+    auto name = dyn_cast<RefAttr>(reference.getParam());
+    if (!name)
+      return std::nullopt;
+    auto bound =
+        dyn_cast_if_present<mlir::TypeAttr>(values.lookup(name.getName()));
+    return bound ? bound.getValue() : Type(reference);
+  });
+  replacer.addReplacement([&](RefAttr reference) -> std::optional<Attribute> {
+    Attribute bound = values.lookup(reference.getName());
+    return bound ? bound : Attribute(reference);
+  });
+  return cast<FunctionType>(replacer.replace(type));
 }

@@ -12,6 +12,7 @@
 include "corten/Dialect/CoreAI/IR/CoreAIAttributes.td"
 include "corten/Dialect/CoreAI/IR/CoreAIBase.td"
 include "corten/Dialect/Param/IR/ParamDialect.td"
+include "corten/Dialect/UDML/IR/UDMLDialect.td"
 include "mlir/IR/BuiltinAttributeInterfaces.td"
 include "mlir/IR/SymbolInterfaces.td"
 include "mlir/Interfaces/CallInterfaces.td"
@@ -82,7 +83,7 @@ def CoreAI_OutputOp : CoreAI_Op<
   let summary = "the results of a graph";
   let arguments = (ins Variadic<AnyType>:$operands);
   let assemblyFormat = "($operands^ `:` type($operands))? attr-dict";
-  let builders = [OpBuilder<(ins), [{}]>];
+  let builders = [OpBuilder<(ins), [{ /* no operands */ }]>];
   let hasVerifier = 1;
 }
 
@@ -185,20 +186,12 @@ def CoreAI_YieldOp : CoreAI_Op<"yield", [Pure, ReturnLike, Terminator]> {
   let summary = "the end of a region of an op";
   let arguments = (ins Variadic<AnyType>:$args);
   let assemblyFormat = "($args^ `:` type($args))? attr-dict";
-  let builders = [OpBuilder<(ins), [{}]>];
+  let builders = [OpBuilder<(ins), [{ /* no operands */ }]>];
 }
 
 //===----------------------------------------------------------------------===//
 // Delegates
 //===----------------------------------------------------------------------===//
-
-def CoreAI_LifecycleAttr : Attr<
-    CPred<"::llvm::isa<::corten::udml::LifecycleAttr>($_self)">,
-    "lifecycle phase"> {
-  let storageType = "::corten::udml::LifecycleAttr";
-  let returnType = "::corten::udml::LifecycleAttr";
-  let convertFromStorage = "$_self";
-}
 
 def CoreAI_IsolatedGroupOp : CoreAI_Op<
     "isolated_group", [IsolatedFromAbove, RecursiveMemoryEffects,
@@ -234,7 +227,7 @@ def CoreAI_DelegateOp : CoreAI_Op<"delegate"> {
     StrAttr:$delegate_id,
     DenseI8ArrayAttr:$resource,
     OptionalAttr<DictionaryAttr>:$delegate_attrs,
-    OptionalAttr<CoreAI_LifecycleAttr>:$lifecycle,
+    OptionalAttr<UDML_LifecycleAttr>:$lifecycle,
     OptionalAttr<DictArrayAttr>:$arg_attrs,
     OptionalAttr<DictArrayAttr>:$res_attrs);
   let results = (outs Variadic<AnyType>:$outputs);

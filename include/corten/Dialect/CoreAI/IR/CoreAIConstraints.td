@@ -68,13 +68,14 @@ def CoreAI_Quantized : AnyTypeOf<
 // Tensor kinds
 //===----------------------------------------------------------------------===//
 
-def CoreAI_IsDensePred : CPred<
-    "::corten::coreai::isDense(::llvm::cast<::mlir::RankedTensorType>($_self))">;
-def CoreAI_IsSparsePred : CPred<
-    "::corten::coreai::isSparse(::llvm::cast<::mlir::RankedTensorType>($_self))">;
-def CoreAI_IsMetalBufferPred : CPred<
-    "::corten::coreai::isMetalBuffer("
-    "::llvm::cast<::mlir::RankedTensorType>($_self))">;
+/// A test of a ranked tensor by a function of TensorKinds.h.
+class CoreAI_TensorPred<string function> : CPred<
+    "::corten::coreai::" # function #
+    "(::llvm::cast<::mlir::RankedTensorType>($_self))">;
+
+def CoreAI_IsDensePred : CoreAI_TensorPred<"isDense">;
+def CoreAI_IsSparsePred : CoreAI_TensorPred<"isSparse">;
+def CoreAI_IsMetalBufferPred : CoreAI_TensorPred<"isMetalBuffer">;
 
 class CoreAI_HasLengthPred<int length> : CPred<
     "::llvm::cast<::mlir::ShapedType>($_self).getDimSize(0) == " # length>;

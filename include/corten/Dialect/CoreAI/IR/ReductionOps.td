@@ -43,7 +43,8 @@ def CoreAI_ReduceSumOp : CoreAI_NamedReductionOp<
   }];
 }
 
-def CoreAI_ReduceMeanOp : CoreAI_NamedReductionOp<"mean", [CoreAI_F, CoreAI_F8]> {
+def CoreAI_ReduceMeanOp : CoreAI_NamedReductionOp<
+    "mean", [CoreAI_F, CoreAI_F8]> {
   let summary = "mean over axes, which stay as extents of 1";
   let description = [{ f16 accumulates in f32; NaN propagates. }];
 }

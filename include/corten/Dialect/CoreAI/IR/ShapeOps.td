@@ -200,7 +200,9 @@ def CoreAI_SplitOp : CoreAI_InferredOp<"split", CoreAI_Unchecked> {
     CoreAI_ScalarOrVector<[CoreAI_UIDX]>:$split_size_or_sections,
     CoreAI_Axis:$dim);
   let results = (outs Variadic<CoreAI_AnyData>:$results);
-  let assemblyFormat = CoreAI_PrimitiveFormat;
+  let assemblyFormat = [{
+    operands `:` `(` type(operands) `)` `->` `(` type($results) `)` attr-dict
+  }];
   let hasVerifier = 1;
 }
 
@@ -239,9 +241,10 @@ def CoreAI_SliceUpdateOp : CoreAI_FamilyInferredOp<
     CoreAI_AnyData:$update);
   let results = (outs CoreAI_AnyData:$output);
   let assemblyFormat = [{
-    $input `with` $update `at` `(` $start_indices `,` $end_indices `,` $strides
-    `)` `:` `(` type($input) `,` type($update) `,` type($start_indices) `,`
-    type($end_indices) `,` type($strides) `)` `to` type($output) attr-dict
+    $input `with` $update `at` ` ` `(` $start_indices `,` $end_indices `,`
+    $strides `)` `:` `(` type($input) `,` type($update) `,`
+    type($start_indices) `,` type($end_indices) `,` type($strides) `)` `to`
+    type($output) attr-dict
   }];
   let hasVerifier = 1;
 }

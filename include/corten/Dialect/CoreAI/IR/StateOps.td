@@ -9,17 +9,15 @@
 include "corten/Dialect/CoreAI/IR/CoreAIBase.td"
 include "corten/Dialect/CoreAI/IR/CoreAITypes.td"
 
-def InferToken : CoreAI_SharedInference<"inferToken">;
+// A token has one possible type, so ODS infers it.
 
-def CoreAI_CreateTokenOp : CoreAI_FamilyInferredOp<
-    "create_token", InferToken, CoreAI_Exact> {
+def CoreAI_CreateTokenOp : CoreAI_PureOp<"create_token"> {
   let summary = "a token before every access";
   let results = (outs CoreAI_TokenType:$token);
   let assemblyFormat = "`:` qualified(type($token)) attr-dict";
 }
 
-def CoreAI_JoinTokenOp : CoreAI_FamilyInferredOp<
-    "join_token", InferToken, CoreAI_Exact> {
+def CoreAI_JoinTokenOp : CoreAI_PureOp<"join_token"> {
   let summary = "a token after several others";
   let description = [{
     Tokens that stem from accesses must all belong to one handle.
@@ -48,8 +46,7 @@ def CoreAI_ReadHandleOp : CoreAI_InferredOp<"read_handle", CoreAI_Exact> {
   let hasVerifier = 1;
 }
 
-def CoreAI_WriteHandleOp : CoreAI_FamilyInferredOp<
-    "write_handle", InferToken, CoreAI_Exact> {
+def CoreAI_WriteHandleOp : CoreAI_PureOp<"write_handle"> {
   let summary = "a new value for a state";
   let description = [{
     The data have the type inside the handle. Returning an older token than

@@ -103,7 +103,7 @@ def DebugInfo_MetadataAttr : DebugInfo_Attr<"Metadata", "metadata"> {
   let builders = [AttrBuilderWithInferredContext<
       (ins "::llvm::StringRef":$name, "::mlir::Attribute":$data),
       [{ return $_get(data.getContext(), name, data); }]>];
-  let assemblyFormat = "`<` $name `:` $data `>`";
+  let assemblyFormat = "`<` $name `` `:` $data `>`";
   let genVerifyDecl = 1;
 }
 
@@ -141,7 +141,7 @@ def DebugInfo_DebugLocationAttr
       [{ return $_get(source.getContext(), source, scope, fusedWith,
                       metadata); }]>];
   let assemblyFormat = [{
-    `<` $source `in` $scope (`fused` `with` `[` $fusedWith^ `]`)?
+    `<` $source `in` $scope (`fused` `with` ` ` `[` $fusedWith^ `]`)?
     (`metadata` `=` `[` $metadata^ `]`)? `>`
   }];
   let genVerifyDecl = 1;

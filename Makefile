@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+.DEFAULT_GOAL := help
+.PHONY: help setup build demo test lint tidy bench wheel clean
+
+# Extra arguments for pytest: make test PYTEST_ARGS='-k conv'
+PYTEST_ARGS ?=
+# Extra arguments for the benchmark: make bench BENCH_ARGS='--help'
+BENCH_ARGS ?=
+
+help: ## list the targets
+	@sed -n 's/^\([a-z]*\):[^#]*## /\1\t/p' $(MAKEFILE_LIST) | \
+	  awk -F'\t' '{ printf "  make %-7s %s\n", $$1, $$2 }'
+
+setup: ## install what is missing: Debian packages, .venv, CMake configuration
+	@scripts/setup
+
+build: setup ## build the libraries, corten-opt and the Python extension
+	@cmake --build build/dev
+
+demo: build ## convert, save and run a vision transformer
+	@.venv/bin/python examples/demo.py
+
+test: build ## lint, lit, unit tests, pytest
+	@scripts/test $(PYTEST_ARGS)
+
+lint: build ## clang-format, ruff, mypy; clang-tidy on the files you touched
+	@scripts/lint
+
+tidy: build ## clang-tidy on every file
+	@scripts/tidy
+
+bench: build ## compare conversion with the official converter
+	@benchmarks/setup-peers
+	@.venv/bin/python -m benchmarks.convert $(BENCH_ARGS)
+
+wheel: setup ## build dist/*.whl and try it in an empty environment
+	@rm -rf dist
+	@.venv/bin/python -m pip wheel . --no-deps --no-build-isolation -w dist
+	@scripts/check-wheel dist/*.whl
+
+clean: ## remove what was built; .venv stays
+	@rm -rf build dist python/coreai_torch/_native*.so demo.aimodel

@@ -1,0 +1,22 @@
+module {
+  coreai.graph @main(%arg0: tensor<2x3xf32> {coreai.name = "a0"}) -> (tensor<2x3xsi32> {coreai.name = "r0"}) {
+    %0 = coreai.constant dense<1> : tensor<si32>
+    %1 = coreai.constant dense<false> : tensor<i1>
+    %2 = coreai.constant dense<true> : tensor<i1>
+    %3 = coreai.argsort %arg0, %0, %1, %2 : (tensor<2x3xf32>, tensor<si32>, tensor<i1>, tensor<i1>) -> tensor<2x3xsi32>
+    coreai.output %3 : tensor<2x3xsi32>
+  }
+}
+
+// -----
+
+"builtin.module"() ({
+  "coreai.graph"() <{arg_attrs = [{coreai.name = "a0"}], function_type = (tensor<2x3xf32>) -> tensor<2x3xsi32>, param_decls = #param.decl.array<[]>, res_attrs = [{coreai.name = "r0"}], sym_name = "main"}> ({
+  ^bb0(%arg0: tensor<2x3xf32>):
+    %0 = "coreai.constant"() <{value = dense<1> : tensor<si32>}> : () -> tensor<si32>
+    %1 = "coreai.constant"() <{value = dense<false> : tensor<i1>}> : () -> tensor<i1>
+    %2 = "coreai.constant"() <{value = dense<true> : tensor<i1>}> : () -> tensor<i1>
+    %3 = "coreai.argsort"(%arg0, %0, %1, %2) : (tensor<2x3xf32>, tensor<si32>, tensor<i1>, tensor<i1>) -> tensor<2x3xsi32>
+    "coreai.output"(%3) : (tensor<2x3xsi32>) -> ()
+  }) : () -> ()
+}) : () -> ()

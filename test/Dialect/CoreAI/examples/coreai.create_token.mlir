@@ -1,0 +1,15 @@
+module {
+  coreai.graph @main() {
+    %0 = coreai.create_token : !coreai.token
+    coreai.output
+  }
+}
+
+// -----
+
+"builtin.module"() ({
+  "coreai.graph"() <{arg_attrs = [], function_type = () -> (), param_decls = #param.decl.array<[]>, res_attrs = [], sym_name = "main"}> ({
+    %0 = "coreai.create_token"() : () -> !coreai.token
+    "coreai.output"() : () -> ()
+  }) : () -> ()
+}) : () -> ()

@@ -1,0 +1,16 @@
+module {
+  coreai.graph @main(%arg0: tensor<2x3xi1> {coreai.name = "a0"}, %arg1: tensor<3xf32> {coreai.name = "a1"}, %arg2: tensor<f32> {coreai.name = "a2"}) -> (tensor<2x3xf32> {coreai.name = "r0"}) {
+    %0 = coreai.decomposable.broadcasting_where %arg0, %arg1, %arg2 : (tensor<2x3xi1>, tensor<3xf32>, tensor<f32>) -> tensor<2x3xf32>
+    coreai.output %0 : tensor<2x3xf32>
+  }
+}
+
+// -----
+
+"builtin.module"() ({
+  "coreai.graph"() <{arg_attrs = [{coreai.name = "a0"}, {coreai.name = "a1"}, {coreai.name = "a2"}], function_type = (tensor<2x3xi1>, tensor<3xf32>, tensor<f32>) -> tensor<2x3xf32>, param_decls = #param.decl.array<[]>, res_attrs = [{coreai.name = "r0"}], sym_name = "main"}> ({
+  ^bb0(%arg0: tensor<2x3xi1>, %arg1: tensor<3xf32>, %arg2: tensor<f32>):
+    %0 = "coreai.decomposable.broadcasting_where"(%arg0, %arg1, %arg2) : (tensor<2x3xi1>, tensor<3xf32>, tensor<f32>) -> tensor<2x3xf32>
+    "coreai.output"(%0) : (tensor<2x3xf32>) -> ()
+  }) : () -> ()
+}) : () -> ()

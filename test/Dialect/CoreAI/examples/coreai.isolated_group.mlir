@@ -1,0 +1,24 @@
+module {
+  coreai.graph @main(%arg0: tensor<2x3xf32> {coreai.name = "a0"}) -> (tensor<2x3xf32> {coreai.name = "r0"}) {
+    %0 = coreai.isolated_group<"Interpreter">(%arg0) : (tensor<2x3xf32>) -> tensor<2x3xf32> {
+    ^bb0(%arg1: tensor<2x3xf32>):
+      %1 = coreai.relu %arg1 : (tensor<2x3xf32>) -> tensor<2x3xf32>
+      coreai.yield %1 : tensor<2x3xf32>
+    }
+    coreai.output %0 : tensor<2x3xf32>
+  }
+}
+
+// -----
+
+"builtin.module"() ({
+  "coreai.graph"() <{arg_attrs = [{coreai.name = "a0"}], function_type = (tensor<2x3xf32>) -> tensor<2x3xf32>, param_decls = #param.decl.array<[]>, res_attrs = [{coreai.name = "r0"}], sym_name = "main"}> ({
+  ^bb0(%arg0: tensor<2x3xf32>):
+    %0 = "coreai.isolated_group"(%arg0) <{delegate_id = "Interpreter"}> ({
+    ^bb0(%arg1: tensor<2x3xf32>):
+      %1 = "coreai.relu"(%arg1) : (tensor<2x3xf32>) -> tensor<2x3xf32>
+      "coreai.yield"(%1) : (tensor<2x3xf32>) -> ()
+    }) : (tensor<2x3xf32>) -> tensor<2x3xf32>
+    "coreai.output"(%0) : (tensor<2x3xf32>) -> ()
+  }) : () -> ()
+}) : () -> ()
