@@ -9,12 +9,8 @@
 using namespace corten;
 using namespace mlir;
 
-static RankedTensorType tensorType(Value x) {
-  return cast<RankedTensorType>(x.getType());
-}
-
 int64_t AdvancedIndex::numIndexed() const {
-  return tensorType(positions).getShape().back();
+  return Emitter::type(positions).getShape().back();
 }
 
 bool corten::isMask(const Argument &index) {
@@ -29,11 +25,11 @@ bool corten::isMask(const Argument &index) {
 static void broadcastTogether(MutableArrayRef<Value> values, Emitter &emit) {
   int64_t rank = 0;
   for (Value value : values)
-    rank = std::max(rank, tensorType(value).getRank());
+    rank = std::max(rank, emit.type(value).getRank());
   SmallVector<int64_t> extents(rank, 1);
   SmallVector<std::pair<Value, int64_t>> sources(rank);
   for (Value value : values) {
-    RankedTensorType type = tensorType(value);
+    RankedTensorType type = emit.type(value);
     int64_t offset = rank - type.getRank();
     for (int64_t axis = 0; axis < type.getRank(); ++axis) {
       int64_t extent = type.getDimSize(axis);
@@ -44,10 +40,9 @@ static void broadcastTogether(MutableArrayRef<Value> values, Emitter &emit) {
       sources[offset + axis] = {value, axis};
     }
   }
-  SmallVector<Value> originals(values);
   for (Value &value : values) {
     auto type =
-        RankedTensorType::get(extents, tensorType(value).getElementType());
+        RankedTensorType::get(extents, emit.type(value).getElementType());
     value = emit.broadcast(value, type, [&](int64_t axis) {
       return emit.dim(sources[axis].first, sources[axis].second);
     });
@@ -84,7 +79,7 @@ static AxisIndices expandMasks(ArrayRef<Argument> indices, int64_t rank,
       continue;
     }
     result.hasMask = true;
-    int64_t maskRank = tensorType(value).getRank();
+    int64_t maskRank = emit.type(value).getRank();
     Value places = emit.create<coreai::NonZeroOp>({value});
     if (numTensors == 1 && result.values.empty())
       result.onlyMask = places;
@@ -93,8 +88,8 @@ static AxisIndices expandMasks(ArrayRef<Argument> indices, int64_t rank,
         result.values.push_back(places);
         continue;
       }
-      auto column = RankedTensorType::get({ShapedType::kDynamic, 1},
-                                          emit.si32());
+      auto column =
+          RankedTensorType::get({ShapedType::kDynamic, 1}, emit.si32());
       Value part = maskRank == 1
                        ? places
                        : emit.slice(places, {0, axis}, {INT32_MAX, axis + 1},
@@ -109,7 +104,7 @@ static AxisIndices expandMasks(ArrayRef<Argument> indices, int64_t rank,
 /// Stacks one index per axis into vectors of positions.
 static Value stack(MutableArrayRef<Value> indices, Emitter &emit) {
   broadcastTogether(indices, emit);
-  int64_t rank = tensorType(indices.front()).getRank();
+  int64_t rank = emit.type(indices.front()).getRank();
   SmallVector<Value> columns;
   for (Value index : indices)
     columns.push_back(emit.expandDims(index, {rank}));
@@ -119,7 +114,7 @@ static Value stack(MutableArrayRef<Value> indices, Emitter &emit) {
 FailureOr<AdvancedIndex> corten::readIndices(const AtenNode &node,
                                              ArrayRef<Argument> arguments,
                                              Value self, Emitter &emit) {
-  int64_t rank = tensorType(self).getRank();
+  int64_t rank = emit.type(self).getRank();
   int64_t consumed = 0;
   for (const Argument &index : arguments) {
     int64_t axes = isMask(index) ? index.asNode()->info().sizes.size() : 1;
@@ -128,8 +123,8 @@ FailureOr<AdvancedIndex> corten::readIndices(const AtenNode &node,
     consumed += axes;
   }
   if (consumed > rank)
-    return emit.error(node) << consumed << " indices for a tensor of rank "
-                            << rank;
+    return emit.error(node)
+           << consumed << " indices for a tensor of rank " << rank;
 
   AxisIndices indices = expandMasks(arguments, rank, emit);
   AdvancedIndex result;
@@ -155,20 +150,22 @@ FailureOr<AdvancedIndex> corten::readIndices(const AtenNode &node,
     int64_t leading = *first, indexRank = 0;
     for (int64_t axis : llvm::make_range(first, last))
       indexRank =
-          std::max(indexRank, tensorType(indices.values[axis]).getRank());
+          std::max(indexRank, emit.type(indices.values[axis]).getRank());
     for (int64_t axis = 0; axis < leading; ++axis) {
       Value places = emit.positions(self, axis);
       used.push_back(emit.expandDims(
-          places, llvm::to_vector(
-                      llvm::seq<int64_t>(1, leading - axis + indexRank))));
+          places,
+          llvm::to_vector(llvm::seq<int64_t>(1, leading - axis + indexRank))));
     }
     for (int64_t axis : llvm::make_range(first, last))
       used.push_back(indices.values[axis]);
   } else {
-    std::stable_partition(result.order.begin(), result.order.end(), isIndexed);
+    SmallVector<int64_t> indexed, whole;
     for (int64_t axis : result.order)
-      if (isIndexed(axis))
-        used.push_back(indices.values[axis]);
+      (isIndexed(axis) ? indexed : whole).push_back(axis);
+    for (int64_t axis : indexed)
+      used.push_back(indices.values[axis]);
+    result.order = llvm::to_vector(llvm::concat<int64_t>(indexed, whole));
   }
   result.positions = stack(used, emit);
   return result;

@@ -27,9 +27,9 @@ struct AdvancedIndex {
 /// Reads `indices`: a position per axis, None for an axis that is taken whole,
 /// masks standing for as many axes as they have. `self` must have the extents
 /// that torch knows of it.
-mlir::FailureOr<AdvancedIndex>
-readIndices(const AtenNode &node, llvm::ArrayRef<Argument> indices,
-            mlir::Value self, Emitter &emit);
+mlir::FailureOr<AdvancedIndex> readIndices(const AtenNode &node,
+                                           llvm::ArrayRef<Argument> indices,
+                                           mlir::Value self, Emitter &emit);
 
 /// Whether an index stands for the places where it is true.
 bool isMask(const Argument &index);

@@ -62,6 +62,10 @@ public:
     return typeOf(node.result(result));
   }
 
+  static mlir::RankedTensorType type(mlir::Value x) {
+    return mlir::cast<mlir::RankedTensorType>(x.getType());
+  }
+
   mlir::Type f32() { return builder.getF32Type(); }
   mlir::Type si32() { return builder.getIntegerType(32, true); }
   mlir::Type ui32() { return builder.getIntegerType(32, false); }
@@ -79,6 +83,13 @@ public:
   /// The same, or null when the argument is absent or None.
   mlir::Value optionalTensor(const AtenNode &node, llvm::StringRef parameter) {
     return node.has(parameter) ? value(node[parameter]) : mlir::Value();
+  }
+  /// The value with all the extents that torch knows of it.
+  mlir::Value refined(const Argument &argument) {
+    return refine(value(argument), typeOf(argument.asNode()->info()));
+  }
+  mlir::Value refined(const AtenNode &node, llvm::StringRef parameter) {
+    return refined(node[parameter]);
   }
   /// Results of a node that has been lowered.
   llvm::ArrayRef<mlir::Value> results(const Node &node) const;

@@ -12,18 +12,9 @@
 using namespace corten;
 using namespace mlir;
 
-static RankedTensorType tensorType(Value x) {
-  return cast<RankedTensorType>(x.getType());
-}
-
-static Value refined(Emitter &emit, const Argument &argument) {
-  return emit.refine(emit.value(argument),
-                     emit.typeOf(argument.asNode()->info()));
-}
-
 /// The runtime has no complex gather along an axis: the parts are gathered.
 static Value gatherAlong(Value x, Value index, int64_t axis, Emitter &emit) {
-  if (isa<ComplexType>(tensorType(x).getElementType())) {
+  if (isa<ComplexType>(emit.type(x).getElementType())) {
     Value real = emit.create<coreai::RealPartOp>({x});
     Value imaginary = emit.create<coreai::ImaginaryPartOp>({x});
     return emit.create<coreai::CreateComplexOp>(
@@ -42,7 +33,7 @@ static Value lowerEmbedding(const AtenNode &node, Emitter &emit) {
   Value indices = emit.cast(emit.tensor(node, "indices"), emit.si32());
   return emit.create<coreai::GatherNdOp>(
       {emit.tensor(node, "weight"),
-       emit.expandDims(indices, {tensorType(indices).getRank()})});
+       emit.expandDims(indices, {emit.type(indices).getRank()})});
 }
 
 /// gather(self, dim, index): out[i, j] = self[index[i, j], j] for dim 0.
@@ -50,14 +41,14 @@ static Value lowerEmbedding(const AtenNode &node, Emitter &emit) {
 /// index may be shorter than self off the axis, which the op does not allow:
 /// self is cut to it. Scalars count as vectors of one element.
 static Value lowerGather(const AtenNode &node, Emitter &emit) {
-  Value self = refined(emit, node["self"]);
-  Value index = emit.cast(refined(emit, node["index"]), emit.si32());
-  bool isScalar = tensorType(index).getRank() == 0;
-  if (tensorType(self).getRank() == 0)
+  Value self = emit.refined(node, "self");
+  Value index = emit.cast(emit.refined(node, "index"), emit.si32());
+  bool isScalar = emit.type(index).getRank() == 0;
+  if (emit.type(self).getRank() == 0)
     self = emit.reshape(self, {1});
   if (isScalar)
     index = emit.reshape(index, {1});
-  int64_t rank = tensorType(self).getRank();
+  int64_t rank = emit.type(self).getRank();
   int64_t axis = emit.axis(node.integer("dim"), rank);
 
   ArrayRef<Size> have = node["self"].asNode()->info().sizes;
@@ -65,10 +56,10 @@ static Value lowerGather(const AtenNode &node, Emitter &emit) {
   for (int64_t other = 0; other < rank; ++other) {
     if (other == axis || have[other] == want[other])
       continue;
-    SmallVector<int64_t> extents(tensorType(self).getShape());
-    extents[other] = tensorType(index).getDimSize(other);
-    self = emit.slice(self, other, emit.indices({0}), emit.dim(index, other),
-                      1, tensorType(self).clone(extents));
+    SmallVector<int64_t> extents(emit.type(self).getShape());
+    extents[other] = emit.type(index).getDimSize(other);
+    self = emit.slice(self, other, emit.indices({0}), emit.dim(index, other), 1,
+                      emit.type(self).clone(extents));
   }
   Value result = gatherAlong(self, index, axis, emit);
   return isScalar ? emit.reshape(result, ArrayRef<int64_t>()) : result;
@@ -76,21 +67,21 @@ static Value lowerGather(const AtenNode &node, Emitter &emit) {
 
 /// index_select(self, dim, index): slices along one axis.
 static Value lowerIndexSelect(const AtenNode &node, Emitter &emit) {
-  Value self = refined(emit, node["self"]);
-  Value index = emit.cast(refined(emit, node["index"]), emit.si32());
-  bool isScalar = tensorType(self).getRank() == 0;
+  Value self = emit.refined(node, "self");
+  Value index = emit.cast(emit.refined(node, "index"), emit.si32());
+  bool isScalar = emit.type(self).getRank() == 0;
   if (isScalar)
     self = emit.reshape(self, {1});
-  RankedTensorType type = tensorType(self);
+  RankedTensorType type = emit.type(self);
   int64_t axis = emit.axis(node.integer("dim"), type.getRank());
-  if (tensorType(index).getRank() == 0)
+  if (emit.type(index).getRank() == 0)
     index = emit.reshape(index, {1});
 
   SmallVector<int64_t> others, extents(type.getShape());
   for (int64_t other = 0; other < type.getRank(); ++other)
     if (other != axis)
       others.push_back(other);
-  extents[axis] = tensorType(index).getDimSize(0);
+  extents[axis] = emit.type(index).getDimSize(0);
   index = emit.broadcast(emit.expandDims(index, others),
                          RankedTensorType::get(extents, emit.si32()),
                          [&](int64_t other) { return emit.dim(self, other); });
@@ -107,7 +98,7 @@ static Value lowerIndexSelect(const AtenNode &node, Emitter &emit) {
 /// The shape of the indices stands where they are, or in front if an axis that
 /// is taken whole lies between them.
 static FailureOr<Value> lowerIndex(const AtenNode &node, Emitter &emit) {
-  Value self = refined(emit, node["self"]);
+  Value self = emit.refined(node, "self");
   FailureOr<AdvancedIndex> index =
       readIndices(node, node.list("indices"), self, emit);
   if (failed(index))

@@ -35,8 +35,7 @@ static bool isZero(const Argument *amount) {
 }
 
 /// max(amount, 0), or max(-amount, 0), as tensor<1xsi32>.
-static Value positivePart(const Argument *amount, bool negated,
-                          Emitter &emit) {
+static Value positivePart(const Argument *amount, bool negated, Emitter &emit) {
   if (!amount)
     return emit.indices({0});
   if (amount->isInt())
@@ -72,16 +71,15 @@ static Value crop(Value x, ArrayRef<Margin> margins, Emitter &emit) {
     else if (mayBeNegative(margin.after))
       end = emit.sub(emit.dim(x, axis),
                      positivePart(margin.after, /*negated=*/true, emit));
-    x = emit.slice(x, axis,
-                   positivePart(margin.before, /*negated=*/true, emit), end, 1,
-                   type.clone(extents));
+    x = emit.slice(x, axis, positivePart(margin.before, /*negated=*/true, emit),
+                   end, 1, type.clone(extents));
   }
   return x;
 }
 
 /// Negative margins cut first; positive ones then extend what is left.
-static Value pad(const AtenNode &node, coreai::PaddingMode mode,
-                 Value fill, Emitter &emit, StringRef amounts) {
+static Value pad(const AtenNode &node, coreai::PaddingMode mode, Value fill,
+                 Emitter &emit, StringRef amounts) {
   Value x = emit.tensor(node, "self");
   RankedTensorType type = emit.typeOf(node);
   SmallVector<Margin> amount = margins(node.list(amounts), type.getRank());
@@ -104,10 +102,9 @@ static Value pad(const AtenNode &node, coreai::PaddingMode mode,
 }
 
 /// constant_pad_nd(self, pad, value)
-static FailureOr<Value> lowerConstantPad(const AtenNode &node,
-                                         Emitter &emit) {
-  FailureOr<Value> fill = emit.operand(
-      node, "value", emit.elementType(node.result().dtype));
+static FailureOr<Value> lowerConstantPad(const AtenNode &node, Emitter &emit) {
+  FailureOr<Value> fill =
+      emit.operand(node, "value", emit.elementType(node.result().dtype));
   if (failed(fill))
     return failure();
   return pad(node, coreai::PaddingMode::Constant, *fill, emit, "pad");

@@ -12,16 +12,6 @@
 using namespace corten;
 using namespace mlir;
 
-static RankedTensorType tensorType(Value x) {
-  return cast<RankedTensorType>(x.getType());
-}
-
-/// The operand with all the extents that torch knows of it.
-static Value refined(Emitter &emit, const Argument &argument) {
-  return emit.refine(emit.value(argument),
-                     emit.typeOf(argument.asNode()->info()));
-}
-
 //===----------------------------------------------------------------------===//
 // Views
 //===----------------------------------------------------------------------===//
@@ -40,7 +30,7 @@ static Value lowerView(const AtenNode &node, Emitter &emit) {
 /// unsqueeze(self, dim)
 static Value lowerUnsqueeze(const AtenNode &node, Emitter &emit) {
   Value x = emit.tensor(node, "self");
-  int64_t rank = tensorType(x).getRank() + 1;
+  int64_t rank = emit.type(x).getRank() + 1;
   return emit.expandDims(x, {emit.axis(node.integer("dim"), rank)});
 }
 
@@ -48,11 +38,11 @@ static Value lowerUnsqueeze(const AtenNode &node, Emitter &emit) {
 ///
 /// Of the listed axes only those of extent 1 go; the others stay.
 static Value lowerSqueeze(const AtenNode &node, Emitter &emit) {
-  Value x = refined(emit, node["self"]);
+  Value x = emit.refined(node, "self");
   SmallVector<int64_t> axes;
   for (int64_t dim : node.integers("dim")) {
-    int64_t axis = emit.axis(dim, tensorType(x).getRank());
-    if (tensorType(x).getRank() > 0 && tensorType(x).getDimSize(axis) == 1)
+    int64_t axis = emit.axis(dim, emit.type(x).getRank());
+    if (emit.type(x).getRank() > 0 && emit.type(x).getDimSize(axis) == 1)
       axes.push_back(axis);
   }
   llvm::sort(axes);
@@ -63,7 +53,7 @@ static Value lowerSqueeze(const AtenNode &node, Emitter &emit) {
 static Value lowerPermute(const AtenNode &node, Emitter &emit) {
   Value x = emit.tensor(node, "self");
   return emit.transpose(
-      x, emit.axesOrAll(node.integers("dims"), tensorType(x).getRank()));
+      x, emit.axesOrAll(node.integers("dims"), emit.type(x).getRank()));
 }
 
 /// expand(self, size)
@@ -72,15 +62,15 @@ static Value lowerPermute(const AtenNode &node, Emitter &emit) {
 /// are stretched: a symbolic extent has its final size.
 static Value lowerExpand(const AtenNode &node, Emitter &emit) {
   ArrayRef<Argument> size = node.list("size");
-  return emit.broadcast(refined(emit, node["self"]), emit.typeOf(node),
+  return emit.broadcast(emit.refined(node, "self"), emit.typeOf(node),
                         [&](int64_t axis) { return emit.size(size[axis]); });
 }
 
 /// copy(self, src): src in the type and shape of self
 static Value lowerCopy(const AtenNode &node, Emitter &emit) {
   Value self = emit.tensor(node, "self");
-  Value source = emit.cast(refined(emit, node["src"]),
-                           tensorType(self).getElementType());
+  Value source =
+      emit.cast(emit.refined(node, "src"), emit.type(self).getElementType());
   return emit.broadcast(source, emit.typeOf(node),
                         [&](int64_t axis) { return emit.dim(self, axis); });
 }
@@ -99,15 +89,15 @@ static Value lowerCat(const AtenNode &node, Emitter &emit) {
   int64_t axis = emit.axis(node.integer("dim"), type.getRank());
   SmallVector<Value> values;
   for (const Argument &tensor : node.list("tensors")) {
-    Value x = refined(emit, tensor);
-    if (!llvm::is_contained(tensorType(x).getShape(), 0))
+    Value x = emit.refined(tensor);
+    if (!llvm::is_contained(emit.type(x).getShape(), 0))
       values.push_back(emit.cast(x, type.getElementType()));
   }
 
   SmallVector<int64_t> common(type.getShape());
   for (Value x : values)
     for (auto [extent, known] :
-         llvm::zip_equal(common, tensorType(x).getShape()))
+         llvm::zip_equal(common, emit.type(x).getShape()))
       if (ShapedType::isDynamic(extent))
         extent = known;
   common[axis] = ShapedType::kDynamic;
@@ -122,7 +112,7 @@ static Value lowerCat(const AtenNode &node, Emitter &emit) {
 static FailureOr<Results> lowerSplit(const AtenNode &node, Emitter &emit) {
   Value x = emit.tensor(node, "self");
   ArrayRef<Argument> sizes = node.list("split_sizes");
-  int64_t axis = emit.axis(node.integer("dim"), tensorType(x).getRank());
+  int64_t axis = emit.axis(node.integer("dim"), emit.type(x).getRank());
   bool isLiteral = llvm::all_of(sizes, [](const Argument &size) {
     return size.isInt() && size.asInt() > 0;
   });
@@ -146,17 +136,17 @@ static FailureOr<Results> lowerSplit(const AtenNode &node, Emitter &emit) {
 static std::pair<Value, Value> sliceBounds(const AtenNode &node,
                                            Emitter &emit) {
   return {node.has("start") ? emit.size(node["start"]) : emit.indices({0}),
-          node.has("end") ? emit.size(node["end"])
-                          : emit.indices({INT32_MAX})};
+          node.has("end") ? emit.size(node["end"]) : emit.indices({INT32_MAX})};
 }
 
 static bool takesWholeAxis(const AtenNode &node, int64_t extent) {
   const Argument &start = node["start"], &end = node["end"];
   bool fromStart = start.isNone() || (start.isInt() && start.asInt() == 0);
-  bool toEnd = end.isNone() ||
-               (end.isInt() && (end.asInt() >= INT32_MAX ||
-                                (extent >= 0 && end.asInt() >= extent)));
-  return fromStart && toEnd && node["step"].isInt() && node.integer("step") == 1;
+  bool toEnd =
+      end.isNone() || (end.isInt() && (end.asInt() >= INT32_MAX ||
+                                       (extent >= 0 && end.asInt() >= extent)));
+  return fromStart && toEnd && node["step"].isInt() &&
+         node.integer("step") == 1;
 }
 
 /// slice(self, dim, start, end, step)
@@ -166,22 +156,21 @@ static FailureOr<Value> lowerSlice(const AtenNode &node, Emitter &emit) {
   int64_t axis = emit.axis(node.integer("dim"), type.getRank());
   if (!node["step"].isInt())
     return emit.error(node) << "slice with a step that is not a number";
-  if (takesWholeAxis(node, tensorType(x).getDimSize(axis)))
+  if (takesWholeAxis(node, emit.type(x).getDimSize(axis)))
     return x;
   auto [start, end] = sliceBounds(node, emit);
   return emit.slice(x, axis, start, end, node.integer("step"), type);
 }
 
 /// slice_scatter(self, src, dim, start, end, step)
-static FailureOr<Value> lowerSliceScatter(const AtenNode &node,
-                                          Emitter &emit) {
+static FailureOr<Value> lowerSliceScatter(const AtenNode &node, Emitter &emit) {
   Value self = emit.tensor(node, "self");
-  RankedTensorType type = tensorType(self);
+  RankedTensorType type = emit.type(self);
   Value source = emit.cast(emit.tensor(node, "src"), type.getElementType());
   int64_t rank = type.getRank(), axis = emit.axis(node.integer("dim"), rank);
   if (!node["step"].isInt())
     return emit.error(node) << "slice with a step that is not a number";
-  if (llvm::is_contained(tensorType(source).getShape(), 0))
+  if (llvm::is_contained(emit.type(source).getShape(), 0))
     return self;
   if (takesWholeAxis(node, type.getDimSize(axis)))
     return source;
@@ -204,15 +193,14 @@ static FailureOr<Value> lowerSliceScatter(const AtenNode &node,
 /// bounds from the end themselves, except that the end after -1 is not 0.
 static Value lowerSelect(const AtenNode &node, Emitter &emit) {
   Value x = emit.tensor(node, "self");
-  RankedTensorType type = tensorType(x);
+  RankedTensorType type = emit.type(x);
   int64_t axis = emit.axis(node.integer("dim"), type.getRank());
   SmallVector<int64_t> extents(type.getShape());
   extents[axis] = 1;
   const Argument &index = node["index"];
   Value start = emit.size(index), end;
   if (index.isInt()) {
-    end = emit.indices(
-        {index.asInt() == -1 ? INT32_MAX : index.asInt() + 1});
+    end = emit.indices({index.asInt() == -1 ? INT32_MAX : index.asInt() + 1});
   } else {
     Value isNegative = emit.greater(emit.indices({0}), start);
     start = emit.where(isNegative, emit.add(start, emit.dim(x, axis)), start);
@@ -233,7 +221,7 @@ static Value lowerRepeat(const AtenNode &node, Emitter &emit) {
   ArrayRef<Argument> counts =
       node.list(node.op() == "tile.default" ? "dims" : "repeats");
   RankedTensorType type = emit.typeOf(node);
-  int64_t added = type.getRank() - tensorType(x).getRank();
+  int64_t added = type.getRank() - emit.type(x).getRank();
   x = emit.expandDims(x, llvm::to_vector(llvm::seq<int64_t>(0, added)));
   bool isOnce = llvm::all_of(counts, [](const Argument &count) {
     return count.isInt() && count.asInt() == 1;
@@ -248,18 +236,17 @@ static Value lowerRepeat(const AtenNode &node, Emitter &emit) {
 static Value lowerFlip(const AtenNode &node, Emitter &emit) {
   Value x = emit.tensor(node, "self");
   SmallVector<int64_t> dims = node.integers("dims");
-  if (dims.empty() || tensorType(x).getRank() == 0)
+  if (dims.empty() || emit.type(x).getRank() == 0)
     return x;
   return emit.create<coreai::ReverseOp>(
-      {x, emit.indices(emit.axesOrAll(dims, tensorType(x).getRank()))});
+      {x, emit.indices(emit.axesOrAll(dims, emit.type(x).getRank()))});
 }
 
 /// pixel_shuffle(self, upscale_factor): [..., C·r², H, W] to [..., C, H·r, W·r]
-static FailureOr<Value> lowerPixelShuffle(const AtenNode &node,
-                                          Emitter &emit) {
-  Value x = refined(emit, node["self"]);
+static FailureOr<Value> lowerPixelShuffle(const AtenNode &node, Emitter &emit) {
+  Value x = emit.refined(node, "self");
   int64_t factor = node.integer("upscale_factor");
-  RankedTensorType type = tensorType(x);
+  RankedTensorType type = emit.type(x);
   int64_t leading = type.getRank() - 3, channels = type.getDimSize(leading);
   if (ShapedType::isDynamic(channels))
     return emit.error(node)
@@ -287,8 +274,8 @@ static FailureOr<Value> lowerPixelShuffle(const AtenNode &node,
         splitSizes,
         emit.indices({channels / (factor * factor), factor, factor}), height,
         width);
-    Value parts = emit.reshape(input, emit.joinSizes(splitSizes),
-                               type.clone(split));
+    Value parts =
+        emit.reshape(input, emit.joinSizes(splitSizes), type.clone(split));
     // ... that move next to height and width and merge with them.
     SmallVector<int64_t> order =
         llvm::to_vector(llvm::seq<int64_t>(0, leading));
@@ -300,10 +287,9 @@ static FailureOr<Value> lowerPixelShuffle(const AtenNode &node,
                  ? emit.mul(extent, emit.indices({factor}))
                  : emit.indices({type.getDimSize(axis) * factor});
     };
-    llvm::append_values(mergedSizes,
-                        emit.indices({channels / (factor * factor)}),
-                        scaled(height, leading + 1),
-                        scaled(width, leading + 2));
+    llvm::append_values(
+        mergedSizes, emit.indices({channels / (factor * factor)}),
+        scaled(height, leading + 1), scaled(width, leading + 2));
     return emit.reshape(moved, emit.joinSizes(mergedSizes), result);
   });
 }
