@@ -340,6 +340,27 @@ Value Emitter::dim(Value x, int64_t axis) {
   return slice(shape(x), {axis}, {axis + 1}, {1});
 }
 
+/// Product of extents; open if one of them is.
+static int64_t product(ArrayRef<int64_t> extents) {
+  int64_t result = 1;
+  for (int64_t extent : extents) {
+    if (ShapedType::isDynamic(extent))
+      return extent;
+    result *= extent;
+  }
+  return result;
+}
+
+Value Emitter::numElements(Value x, int64_t from, int64_t to) {
+  int64_t known = product(type(x).getShape().slice(from, to - from));
+  if (!ShapedType::isDynamic(known))
+    return indices({known});
+  Value count;
+  for (int64_t axis = from; axis < to; ++axis)
+    count = count ? mul(count, dim(x, axis)) : dim(x, axis);
+  return count;
+}
+
 Value Emitter::positions(Value x, int64_t axis) {
   auto type = cast<RankedTensorType>(x.getType());
   int64_t extent = type.getDimSize(axis);
@@ -486,6 +507,47 @@ Value Emitter::slice(Value x, int64_t axis, Value start, Value end,
   strides[axis] = stride;
   return createTyped<coreai::SliceOp>(type,
                                       {x, starts, ends, indices(strides)});
+}
+
+Value Emitter::mergeAxes(Value x, int64_t from, int64_t to) {
+  RankedTensorType known = type(x);
+  ArrayRef<int64_t> extents = known.getShape();
+  if (to - from == 1)
+    return x;
+  SmallVector<int64_t> shape(extents.take_front(from));
+  shape.push_back(product(extents.slice(from, to - from)));
+  llvm::append_range(shape, extents.drop_front(to));
+  if (known.hasStaticShape())
+    return reshape(x, shape);
+  SmallVector<Value> sizes;
+  for (int64_t axis = 0; axis < from; ++axis)
+    sizes.push_back(dim(x, axis));
+  sizes.push_back(numElements(x, from, to));
+  for (int64_t axis = to; axis < known.getRank(); ++axis)
+    sizes.push_back(dim(x, axis));
+  return reshape(x, joinSizes(sizes), known.clone(shape));
+}
+
+Value Emitter::gather(Value x, Value index, int64_t axis) {
+  // The runtime has no complex gather along an axis.
+  if (isa<ComplexType>(type(x).getElementType())) {
+    Value real = gather(create<coreai::RealPartOp>({x}), index, axis);
+    Value imaginary = gather(create<coreai::ImaginaryPartOp>({x}), index, axis);
+    return create<coreai::CreateComplexOp>({real, imaginary});
+  }
+  return create<coreai::GatherAlongAxisOp>({x, index, this->index(axis)});
+}
+
+Value Emitter::take(Value x, Value index, int64_t axis) {
+  SmallVector<int64_t> others, extents(type(x).getShape());
+  for (int64_t other = 0; other < type(x).getRank(); ++other)
+    if (other != axis)
+      others.push_back(other);
+  extents[axis] = type(index).getDimSize(0);
+  index = broadcast(expandDims(index, others),
+                    RankedTensorType::get(extents, si32()),
+                    [&](int64_t other) { return dim(x, other); });
+  return gather(x, index, axis);
 }
 
 Value Emitter::refine(Value x, RankedTensorType type) {

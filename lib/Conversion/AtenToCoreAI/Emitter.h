@@ -151,6 +151,8 @@ public:
   mlir::Value dim(mlir::Value x, int64_t axis);
   /// All extents of `x` as one vector.
   mlir::Value shape(mlir::Value x, IndexKind kind = IndexKind::Signed);
+  /// Product of extents [from, to) of `x` as tensor<1xsi32>.
+  mlir::Value numElements(mlir::Value x, int64_t from, int64_t to);
   /// 0, 1, … for the places along `axis` of `x`.
   mlir::Value positions(mlir::Value x, int64_t axis);
   /// Joins rank-1 si32 pieces; into one constant when all are constants.
@@ -238,6 +240,12 @@ public:
   mlir::Value slice(mlir::Value x, int64_t axis, mlir::Value start,
                     mlir::Value end, int64_t stride,
                     mlir::RankedTensorType type);
+  /// Axes [from, to) as one.
+  mlir::Value mergeAxes(mlir::Value x, int64_t from, int64_t to);
+  /// Elements of `x` at `index` along `axis`; both have one shape off it.
+  mlir::Value gather(mlir::Value x, mlir::Value index, int64_t axis);
+  /// Slices of `x` along `axis`, at the entries of the vector `index`.
+  mlir::Value take(mlir::Value x, mlir::Value index, int64_t axis);
   /// States extents of `type` that `x` leaves open.
   mlir::Value refine(mlir::Value x, mlir::RankedTensorType type);
   /// Adds leading axes and repeats unit axes until `x` has the shape of `type`;

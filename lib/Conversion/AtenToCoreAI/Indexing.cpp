@@ -12,18 +12,6 @@
 using namespace corten;
 using namespace mlir;
 
-/// The runtime has no complex gather along an axis: the parts are gathered.
-static Value gatherAlong(Value x, Value index, int64_t axis, Emitter &emit) {
-  if (isa<ComplexType>(emit.type(x).getElementType())) {
-    Value real = emit.create<coreai::RealPartOp>({x});
-    Value imaginary = emit.create<coreai::ImaginaryPartOp>({x});
-    return emit.create<coreai::CreateComplexOp>(
-        {gatherAlong(real, index, axis, emit),
-         gatherAlong(imaginary, index, axis, emit)});
-  }
-  return emit.create<coreai::GatherAlongAxisOp>({x, index, emit.index(axis)});
-}
-
 //===----------------------------------------------------------------------===//
 // Reading along one axis
 //===----------------------------------------------------------------------===//
@@ -61,7 +49,7 @@ static Value lowerGather(const AtenNode &node, Emitter &emit) {
     self = emit.slice(self, other, emit.indices({0}), emit.dim(index, other), 1,
                       emit.type(self).clone(extents));
   }
-  Value result = gatherAlong(self, index, axis, emit);
+  Value result = emit.gather(self, index, axis);
   return isScalar ? emit.reshape(result, ArrayRef<int64_t>()) : result;
 }
 
@@ -72,20 +60,10 @@ static Value lowerIndexSelect(const AtenNode &node, Emitter &emit) {
   bool isScalar = emit.type(self).getRank() == 0;
   if (isScalar)
     self = emit.reshape(self, {1});
-  RankedTensorType type = emit.type(self);
-  int64_t axis = emit.axis(node.integer("dim"), type.getRank());
   if (emit.type(index).getRank() == 0)
     index = emit.reshape(index, {1});
-
-  SmallVector<int64_t> others, extents(type.getShape());
-  for (int64_t other = 0; other < type.getRank(); ++other)
-    if (other != axis)
-      others.push_back(other);
-  extents[axis] = emit.type(index).getDimSize(0);
-  index = emit.broadcast(emit.expandDims(index, others),
-                         RankedTensorType::get(extents, emit.si32()),
-                         [&](int64_t other) { return emit.dim(self, other); });
-  Value result = gatherAlong(self, index, axis, emit);
+  Value result = emit.take(
+      self, index, emit.axis(node.integer("dim"), emit.type(self).getRank()));
   return isScalar ? emit.reshape(result, ArrayRef<int64_t>()) : result;
 }
 
