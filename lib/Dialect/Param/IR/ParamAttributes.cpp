@@ -146,7 +146,7 @@ Attribute ConstantAttr::parse(AsmParser &parser, Type type) {
     return {};
   if (parser.parseGreater())
     return {};
-  if (!isa<SymbolRefAttr, mlir::TypeAttr, TypedAttr>(value)) {
+  if (!isa<SymbolRefAttr, mlir::TypeAttr, TypedAttr, UnitAttr>(value)) {
     parser.emitError(loc) << "constant must be a symbol, a type or a typed "
                              "value, not "
                           << value;

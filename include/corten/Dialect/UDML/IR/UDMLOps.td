@@ -28,6 +28,18 @@ class UDML_ScopeOp<string mnemonic, list<Trait> traits>
   }];
 }
 
+// Both have a default, and bytecode stores such attributes differently from
+// required ones.
+
+def UDML_Parameters : DefaultValuedAttr<
+    Param_DeclArrayAttr, "::llvm::ArrayRef<::corten::param::DeclAttr>()"> {
+  let constBuilderCall =
+      "::corten::param::DeclArrayAttr::get($_builder.getContext(), $0)";
+}
+
+def UDML_LifecyclePhases : DefaultValuedAttr<
+    UDML_LifecycleAttr, "::corten::udml::Lifecycle::Stateless">;
+
 //===----------------------------------------------------------------------===//
 // Declarations
 //===----------------------------------------------------------------------===//
@@ -37,7 +49,7 @@ def UDML_NamespaceOp : UDML_ScopeOp<"namespace",
      NoRegionArguments]> {
   let summary = "Named group of graphs, functions and classes";
   let arguments = (ins SymbolNameAttr:$sym_name,
-                       Param_DeclArrayAttr:$param_decls);
+                       UDML_Parameters:$param_decls);
   let regions = (region SizedRegion<1>:$bodyRegion);
   let assemblyFormat = [{
     $sym_name `` custom<ParameterList>($param_decls) attr-dict-with-keyword
@@ -50,7 +62,7 @@ def UDML_ClassOp : UDML_ScopeOp<"class",
      NoRegionArguments]> {
   let summary = "Type with members";
   let arguments = (ins SymbolNameAttr:$sym_name,
-                       Param_DeclArrayAttr:$param_decls,
+                       UDML_Parameters:$param_decls,
                        UnitAttr:$extern_c);
   let regions = (region SizedRegion<1>:$bodyRegion);
   let assemblyFormat = [{
@@ -99,8 +111,8 @@ def UDML_FuncOp : UDML_ScopeOp<"func",
   }];
   let arguments = (ins SymbolNameAttr:$sym_name,
                        TypeAttrOf<FunctionType>:$function_type,
-                       Param_DeclArrayAttr:$param_decls,
-                       UDML_LifecycleAttr:$lifecycle_phases,
+                       UDML_Parameters:$param_decls,
+                       UDML_LifecyclePhases:$lifecycle_phases,
                        OptionalAttr<DictArrayAttr>:$arg_attrs,
                        OptionalAttr<DictArrayAttr>:$res_attrs,
                        UnitAttr:$extern_c,
@@ -131,7 +143,7 @@ def UDML_CallOp : UDML_Op<"call",
   }];
   let arguments = (ins Variadic<AnyType>:$operands,
                        TypedAttrInterface:$callee,
-                       UDML_LifecycleAttr:$lifecycle_phases,
+                       UDML_LifecyclePhases:$lifecycle_phases,
                        OptionalAttr<DictArrayAttr>:$arg_attrs,
                        OptionalAttr<DictArrayAttr>:$res_attrs);
   let results = (outs Variadic<AnyType>:$result);

@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+import os
+
+import lit.formats
+
+config.name = "Corten"
+config.test_format = lit.formats.ShTest(execute_external=False)
+config.test_source_root = os.path.dirname(__file__)
+config.suffixes = [".mlir"]
+config.excludes = ["Inputs"]
+
+# Our tools first: LLVM's folder holds an opt for every dialect but ours.
+config.environment["PATH"] = os.pathsep.join(
+    [
+        config.corten_tools_dir,
+        config.llvm_tools_dir,
+        config.environment.get("PATH", os.environ["PATH"]),
+    ]
+)
+config.environment["FILECHECK_OPTS"] = "--enable-var-scope"
