@@ -63,6 +63,10 @@ public:
     return typeOf(node.result(result));
   }
 
+  static mlir::RankedTensorType type(mlir::Value x) {
+    return mlir::cast<mlir::RankedTensorType>(x.getType());
+  }
+
   mlir::Type f32() { return builder.getF32Type(); }
   mlir::Type si32() { return builder.getIntegerType(32, true); }
   mlir::Type ui32() { return builder.getIntegerType(32, false); }
@@ -85,6 +89,13 @@ public:
   /// The same, or null when the argument is absent or None.
   mlir::Value optionalTensor(const AtenNode &node, llvm::StringRef parameter) {
     return node.has(parameter) ? value(node[parameter]) : mlir::Value();
+  }
+  /// The value with all the extents that torch knows of it.
+  mlir::Value refined(const Argument &argument) {
+    return refine(value(argument), typeOf(argument.asNode()->info()));
+  }
+  mlir::Value refined(const AtenNode &node, llvm::StringRef parameter) {
+    return refined(node[parameter]);
   }
   /// Results of a node that has been lowered.
   llvm::ArrayRef<mlir::Value> results(const Node &node) const;
@@ -150,7 +161,11 @@ public:
   mlir::Value dim(mlir::Value x, int64_t axis);
   /// All extents of `x` as one vector.
   mlir::Value shape(mlir::Value x, IndexKind kind = IndexKind::Signed);
-  /// Joins rank-1 si32 pieces.
+  /// Product of extents [from, to) of `x` as tensor<1xsi32>.
+  mlir::Value numElements(mlir::Value x, int64_t from, int64_t to);
+  /// 0, 1, … for the places along `axis` of `x`.
+  mlir::Value positions(mlir::Value x, int64_t axis);
+  /// Joins rank-1 si32 pieces; into one constant when all are constants.
   mlir::Value joinSizes(llvm::ArrayRef<mlir::Value> pieces,
                         IndexKind kind = IndexKind::Signed);
 
@@ -235,6 +250,23 @@ public:
   mlir::Value pad(mlir::Value x, llvm::ArrayRef<int64_t> padding,
                   mlir::Value fill);
   mlir::Value pad(mlir::Value x, mlir::Value padding, mlir::Value fill);
+  /// Slice of one axis; `start` and `end` are tensor<1xsi32>.
+  mlir::Value slice(mlir::Value x, int64_t axis, mlir::Value start,
+                    mlir::Value end, int64_t stride,
+                    mlir::RankedTensorType type);
+  /// Axes [from, to) as one.
+  mlir::Value mergeAxes(mlir::Value x, int64_t from, int64_t to);
+  /// Elements of `x` at `index` along `axis`; both have one shape off it.
+  mlir::Value gather(mlir::Value x, mlir::Value index, int64_t axis);
+  /// Slices of `x` along `axis`, at the entries of the vector `index`.
+  mlir::Value take(mlir::Value x, mlir::Value index, int64_t axis);
+  /// States extents of `type` that `x` leaves open.
+  mlir::Value refine(mlir::Value x, mlir::RankedTensorType type);
+  /// Adds leading axes and repeats unit axes until `x` has the shape of `type`;
+  /// `extent` gives the size of an axis of it as tensor<1xsi32>. Open extents
+  /// of `x` have their final size already.
+  mlir::Value broadcast(mlir::Value x, mlir::RankedTensorType type,
+                        llvm::function_ref<mlir::Value(int64_t)> extent);
   /// Repeats unit axes up to the extents of `shape`.
   mlir::Value broadcastTo(mlir::Value x, mlir::Value shape,
                           mlir::RankedTensorType type);
