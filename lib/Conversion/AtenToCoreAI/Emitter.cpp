@@ -189,7 +189,13 @@ FailureOr<Value> Emitter::operand(const AtenNode &node,
     if (!argument.asNode()->info().isTensor() &&
         cast<RankedTensorType>(found.getType()).getRank() == 1)
       found = reshape(found, ArrayRef<int64_t>());
-    return cast(found, element);
+    return convert(found, element);
+  }
+  if (argument.kind() == Argument::Kind::Complex && isa<ComplexType>(element)) {
+    Type part = cast<ComplexType>(element).getElementType();
+    return create<coreai::CreateComplexOp>(
+        {scalar(argument.asComplex().real(), part),
+         scalar(argument.asComplex().imag(), part)});
   }
   if (argument.kind() == Argument::Kind::Float ||
       (argument.isNumber() && !isa<IntegerType>(element)))
@@ -329,12 +335,64 @@ Value Emitter::cast(Value x, Type element) {
   return createTyped<coreai::CastOp>(type.clone(element), x);
 }
 
+/// Every number of the integer type `from` is one of `to`.
+static bool contains(IntegerType to, IntegerType from) {
+  if (to.isUnsigned() == from.isUnsigned())
+    return to.getWidth() >= from.getWidth();
+  return from.isUnsigned() && to.getWidth() > from.getWidth();
+}
+
+Value Emitter::convert(Value x, Type element) {
+  Type from = getElementTypeOrSelf(x);
+  if (isa<ComplexType>(from) && element.isInteger(1)) {
+    auto differsFromZero = [&](Value part) {
+      return notEqual(part, scalar(0, getElementTypeOrSelf(part)));
+    };
+    return logicalOr(differsFromZero(create<coreai::RealPartOp>({x})),
+                     differsFromZero(create<coreai::ImaginaryPartOp>({x})));
+  }
+  auto source = dyn_cast<IntegerType>(from);
+  auto target = dyn_cast<IntegerType>(element);
+  if (!source || !target || source.getWidth() < 8 || target.getWidth() < 8 ||
+      contains(target, source))
+    return cast(x, element);
+
+  // The 32 bits as si32, then what the target keeps of them. Values are masked
+  // before each cast, so that none saturates.
+  auto masked = [&](Value bits, int64_t mask) {
+    return create<coreai::BroadcastingBitwiseAndOp>(
+        {bits, scalar(mask, getElementTypeOrSelf(bits))});
+  };
+  auto withTopBit = [&](Value low, Value isSet) {
+    Type type = getElementTypeOrSelf(low);
+    return create<coreai::BroadcastingBitwiseOrOp>(
+        {low, where(isSet, scalar(int64_t(INT32_MIN), type), scalar(0, type))});
+  };
+  Value bits = x;
+  if (from == ui32())
+    bits = withTopBit(cast(masked(x, INT32_MAX), si32()),
+                      greater(x, scalar(int64_t(INT32_MAX), from)));
+  else
+    bits = cast(x, si32());
+  if (target.getWidth() == 32)
+    return target.isUnsigned()
+               ? withTopBit(cast(masked(bits, INT32_MAX), element),
+                            greater(scalar(0, si32()), bits))
+               : bits;
+  bits = masked(bits, (int64_t(1) << target.getWidth()) - 1);
+  if (target.isUnsigned())
+    return cast(bits, element);
+  Value top = scalar(int64_t(1) << (target.getWidth() - 1), si32());
+  return cast(sub(create<coreai::BroadcastingBitwiseXorOp>({bits, top}), top),
+              element);
+}
+
 static bool isBoolean(Value x) {
   return getElementTypeOrSelf(x.getType()).isInteger(1);
 }
 
-// The runtime has no i1 kernels for sums and products; on booleans they are
-// `or` and `and`.
+// The runtime has no i1 kernels for arithmetic and order; on booleans they are
+// logic.
 Value Emitter::add(Value x, Value y) {
   return isBoolean(x) ? create<coreai::BroadcastingOrOp>({x, y})
                       : create<coreai::BroadcastingAddOp>({x, y});
@@ -359,10 +417,12 @@ Value Emitter::pow(Value x, Value y) {
   return create<coreai::BroadcastingPowOp>({x, y});
 }
 Value Emitter::maximum(Value x, Value y) {
-  return create<coreai::BroadcastingMaximumOp>({x, y});
+  return isBoolean(x) ? logicalOr(x, y)
+                      : create<coreai::BroadcastingMaximumOp>({x, y});
 }
 Value Emitter::minimum(Value x, Value y) {
-  return create<coreai::BroadcastingMinimumOp>({x, y});
+  return isBoolean(x) ? logicalAnd(x, y)
+                      : create<coreai::BroadcastingMinimumOp>({x, y});
 }
 Value Emitter::matmul(Value x, Value y) {
   return create<coreai::BroadcastingBatchMatmulOp>({x, y});
@@ -374,7 +434,8 @@ Value Emitter::notEqual(Value x, Value y) {
   return create<coreai::BroadcastingNotEqualOp>({x, y});
 }
 Value Emitter::greater(Value x, Value y) {
-  return create<coreai::BroadcastingGreaterOp>({x, y});
+  return isBoolean(x) ? logicalAnd(x, logicalNot(y))
+                      : create<coreai::BroadcastingGreaterOp>({x, y});
 }
 Value Emitter::logicalAnd(Value x, Value y) {
   return create<coreai::BroadcastingAndOp>({x, y});

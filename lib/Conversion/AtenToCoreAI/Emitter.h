@@ -179,7 +179,11 @@ public:
     return builder.getNamedAttr(name, value);
   }
 
+  /// The dialect's cast, which saturates.
   mlir::Value cast(mlir::Value x, mlir::Type element);
+  /// torch's conversion of data: integers wrap into narrower ones, and a
+  /// complex number is true if either part is not zero.
+  mlir::Value convert(mlir::Value x, mlir::Type element);
 
   // NumPy-broadcasting arithmetic; both operands have one element type.
   mlir::Value add(mlir::Value x, mlir::Value y);
