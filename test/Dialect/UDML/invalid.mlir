@@ -135,3 +135,13 @@ udml.placeholder "test"() {t = !udml.array<4 : index, 4>} : () -> ()
 
 // expected-error @below {{expected '>'}}
 udml.placeholder "test"() {a = #udml.lifecycle<init|encode>} : () -> ()
+
+// -----
+
+// expected-error @below {{reshape and prepare work on what init sets up}}
+udml.placeholder "test"() {a = #udml.lifecycle<reshape>} : () -> ()
+
+// -----
+
+// expected-error @below {{reshape and prepare work on what init sets up}}
+udml.placeholder "test"() {a = #udml.lifecycle<prepare, encode>} : () -> ()

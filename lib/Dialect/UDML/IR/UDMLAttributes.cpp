@@ -48,6 +48,15 @@ bool corten::udml::isIndexArray(Type type) {
          element.getValue() == TypeAttr::get(IndexType::get(type.getContext()));
 }
 
+LogicalResult
+LifecycleAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
+                      Lifecycle value) {
+  if (bitEnumContainsAny(value, Lifecycle::Reshape | Lifecycle::Prepare) &&
+      !bitEnumContainsAny(value, Lifecycle::Init))
+    return emitError() << "reshape and prepare work on what init sets up";
+  return success();
+}
+
 Attribute TypedSymbolRefAttr::parse(AsmParser &parser, Type) {
   SymbolRefAttr symbol;
   Type type;

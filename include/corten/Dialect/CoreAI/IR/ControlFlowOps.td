@@ -170,7 +170,6 @@ def CoreAI_WhileOp : CoreAI_Op<
     $inits $before `do` $after `:` `(` custom<TypeList>(type($inits)) `)` `->`
     `(` custom<TypeList>(type($results)) `)` attr-dict
   }];
-  let hasVerifier = 1;
 }
 
 def CoreAI_ConditionOp : CoreAI_Op<

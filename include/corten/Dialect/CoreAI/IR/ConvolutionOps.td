@@ -26,7 +26,9 @@ class CoreAI_ConvOperand<int spatial>
 /// `vector` is the type of stride and dilation: the 2-D forms accept a vector
 /// of unknown length, the 3-D forms do not.
 class CoreAI_ConvOp<string mnemonic, int spatial, TypeConstraint vector>
-    : CoreAI_FamilyInferredOp<mnemonic, InferConvolution, CoreAI_Unchecked> {
+    : CoreAI_FamilyInferredOp<
+          mnemonic, InferConvolution, CoreAI_Unchecked,
+          [AllElementTypesMatch<["input", "weight"]>, Pure]> {
   let arguments = (ins
     CoreAI_ConvOperand<spatial>:$input,
     CoreAI_ConvOperand<spatial>:$weight,
@@ -38,11 +40,10 @@ class CoreAI_ConvOp<string mnemonic, int spatial, TypeConstraint vector>
   let description = [{
     Cross-correlation of [N, Cin, spatial...] with [Cout, Cin/groups,
     kernel...]; an extent n becomes `floor((n - d(k-1) - 1) / s) + 1`. f16
-    accumulates in f32. `groups` must be a constant or the cast of one. The
-    declared result is not compared with the inferred one.
+    accumulates in f32. `groups` must be a constant. The declared result is not
+    compared with the inferred one.
   }];
   let assemblyFormat = CoreAI_PrimitiveFormat;
-  let hasVerifier = 1;
 }
 
 def CoreAI_Conv2dOp : CoreAI_ConvOp<"conv2d", 2, CoreAI_Sizes> {

@@ -43,6 +43,9 @@ class CoreAI_ResultCheck<string function> {
 /// The types must be identical; `?` matches `?` only.
 def CoreAI_Exact : CoreAI_ResultCheck<"std::equal_to<::mlir::Type>()">;
 
+/// Element types agree and shapes are identical; encodings are ignored.
+def CoreAI_ExactShape : CoreAI_ResultCheck<"haveSameElementTypeAndShape">;
+
 /// Element types and ranks agree, and extents wherever both are static.
 def CoreAI_Compatible : CoreAI_ResultCheck<"areCompatibleTypes">;
 
@@ -61,6 +64,24 @@ class CoreAI_InferredOp<string mnemonic, CoreAI_ResultCheck check,
     : CoreAI_Op<mnemonic,
                 !listconcat([InferTypeOpAdaptorWithIsCompatible], traits)> {
   let extraClassDefinition = check.definition;
+}
+
+/// Inference as a convenience of builders. Verification takes declared types as
+/// they are, also where nothing can be inferred; what is compared is up to the
+/// op's verifier.
+def CoreAI_InferTypeForBuilders : InferTypeOpAdaptorBase<[{
+    static ::llvm::LogicalResult refineReturnTypes(
+        ::mlir::MLIRContext *, std::optional<::mlir::Location>,
+        ::mlir::ValueRange, ::mlir::DictionaryAttr, ::mlir::OpaqueProperties,
+        ::mlir::RegionRange, ::llvm::SmallVectorImpl<::mlir::Type> &) {
+      return ::llvm::success();
+    }
+  }]>;
+
+class CoreAI_BuilderInferredOp<string mnemonic, list<Trait> traits = [Pure]>
+    : CoreAI_Op<mnemonic,
+                !listconcat([CoreAI_InferTypeForBuilders], traits)> {
+  let hasVerifier = 1;
 }
 
 /// A function `LogicalResult f(std::optional<Location>, Adaptor,

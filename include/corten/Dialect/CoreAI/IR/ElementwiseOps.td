@@ -387,6 +387,7 @@ def CoreAI_WhereOp : CoreAI_InferredOp<
     CoreAI_AnyData:$b);
   let results = (outs CoreAI_AnyData:$result);
   let assemblyFormat = CoreAI_PrimitiveFormat;
+  let hasVerifier = 1;
 }
 
 def CoreAI_CastOp : CoreAI_PureOp<"cast", [SameOperandsAndResultShape]> {
@@ -446,8 +447,7 @@ def CoreAI_ImaginaryPartOp : CoreAI_ComplexPartOp<"imaginary_part"> {
 class CoreAI_BroadcastingOp<string mnemonic, CoreAI_SharedInference inference,
                             list<Trait> traits>
     : CoreAI_FamilyInferredOp<
-          "decomposable.broadcasting_" # mnemonic, inference,
-          CoreAI_Compatible,
+          "decomposable.broadcasting_" # mnemonic, inference, CoreAI_Element,
           !listconcat(traits, [Pure, ResultsBroadcastableShape])> {
   let assemblyFormat = CoreAI_DecomposableFormat;
 }

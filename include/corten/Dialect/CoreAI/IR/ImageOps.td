@@ -43,7 +43,6 @@ class CoreAI_ResamplingOp<string mnemonic>
     : CoreAI_InferredOp<mnemonic, CoreAI_ElementAndRank> {
   let assemblyFormat =
       "operands attr-dict `:` functional-type(operands, results)";
-  let hasVerifier = 1;
 }
 
 def CoreAI_InterpolateOp : CoreAI_ResamplingOp<"interpolate"> {

@@ -28,7 +28,7 @@ def CoreAI_GatherAlongAxisOp : CoreAI_InferredOp<
   let hasVerifier = 1;
 }
 
-def CoreAI_GatherNdOp : CoreAI_InferredOp<"gather_nd", CoreAI_Exact> {
+def CoreAI_GatherNdOp : CoreAI_InferredOp<"gather_nd", CoreAI_ExactShape> {
   let summary = "slices taken at index vectors";
   let description = [{
     The last axis of `indices`, of static extent Q, holds vectors into the
@@ -90,7 +90,8 @@ def CoreAI_ScatterNdOp : CoreAI_Op<
   let hasVerifier = 1;
 }
 
-def CoreAI_NonZeroOp : CoreAI_InferredOp<"non_zero", CoreAI_Compatible> {
+def CoreAI_NonZeroOp : CoreAI_InferredOp<"non_zero", CoreAI_Unchecked> {
+  let hasVerifier = 1;
   let summary = "positions of the elements that are not zero";
   let description = [{
     One index vector per element, in row-major order. `-0.0` is zero; NaN is

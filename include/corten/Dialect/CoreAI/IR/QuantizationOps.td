@@ -86,24 +86,19 @@ def CoreAI_BlockwiseShiftScaleOp : CoreAI_InferredOp<
 // Statistics
 //===----------------------------------------------------------------------===//
 
-def InferQuantizationStatistics
-    : CoreAI_SharedInference<"inferQuantizationStatistics">;
-
-class CoreAI_QuantizationStatisticsOp<string mnemonic, CoreAI_ResultCheck check,
-                                      list<Trait> traits>
-    : CoreAI_FamilyInferredOp<mnemonic, InferQuantizationStatistics, check,
-                              !listconcat(traits, [Pure])> {
+class CoreAI_QuantizationStatisticsOp<string mnemonic, list<Trait> traits>
+    : CoreAI_BuilderInferredOp<mnemonic, !listconcat(traits, [Pure])> {
   let arguments = (ins
     CoreAI_OrderedData:$input,
     CoreAI_Vector<[CoreAI_F, CoreAI_F8, CoreAI_I, CoreAI_I4]>:$range,
     CoreAI_Axis:$axis);
   let assemblyFormat = CoreAI_DecomposableFormat;
-  let hasVerifier = 1;
 }
 
 def CoreAI_SymmetricQuantizationStatisticsOp
     : CoreAI_QuantizationStatisticsOp<
-          "symmetric_quantization_statistics", CoreAI_Compatible, []> {
+          "symmetric_quantization_statistics",
+          [AllElementTypesMatch<["input", "scale"]>]> {
   let summary = "scale per channel for a range around zero";
   let description = [{
     `2 · max|x| / (range[1] - range[0])` along every other axis.
@@ -114,7 +109,9 @@ def CoreAI_SymmetricQuantizationStatisticsOp
 
 def CoreAI_AsymmetricQuantizationStatisticsOp
     : CoreAI_QuantizationStatisticsOp<
-          "asymmetric_quantization_statistics", CoreAI_Exact, []> {
+          "asymmetric_quantization_statistics",
+          [AllElementTypesMatch<["input", "scale"]>,
+           AllElementTypesMatch<["range", "zero_point"]>]> {
   let summary = "scale and zero point per channel";
   let description = [{
     From the least and greatest element of each channel, widened to contain 0.
@@ -130,7 +127,8 @@ def CoreAI_AsymmetricQuantizationStatisticsOp
 // Lookup tables
 //===----------------------------------------------------------------------===//
 
-def CoreAI_LutToDenseOp : CoreAI_InferredOp<"lut_to_dense", CoreAI_Exact> {
+def CoreAI_LutToDenseOp : CoreAI_BuilderInferredOp<
+    "lut_to_dense", [AllElementTypesMatch<["lut", "result"]>, Pure]> {
   let summary = "palette indices looked up in a table";
   let description = [{
     The table is [blocks..., P, V]: per block of the indices, P = 2^bits
@@ -146,8 +144,9 @@ def CoreAI_LutToDenseOp : CoreAI_InferredOp<"lut_to_dense", CoreAI_Exact> {
   let assemblyFormat = CoreAI_PrimitiveFormat;
 }
 
-def CoreAI_LutToSparseWithBitmaskOp : CoreAI_InferredOp<
-    "lut_to_sparse_with_bitmask", CoreAI_Exact> {
+def CoreAI_LutToSparseWithBitmaskOp : CoreAI_BuilderInferredOp<
+    "lut_to_sparse_with_bitmask",
+    [AllElementTypesMatch<["lut", "result"]>, Pure]> {
   let summary = "palette indices looked up in a table, staying sparse";
   let description = [{
     As `coreai.lut_to_dense`, on the elements that the bitmask keeps.

@@ -88,7 +88,7 @@ def CoreAI_AnyOp : CoreAI_LogicalReductionOp<"any"> {
 //===----------------------------------------------------------------------===//
 
 def CoreAI_ReduceOp : CoreAI_Op<
-    "reduce", [AllElementTypesMatch<["input", "output"]>,
+    "reduce", [AllElementTypesMatch<["input", "output"]>, IsolatedFromAbove,
                RecursiveMemoryEffects, RecursivelySpeculatable, SingleBlock]> {
   let summary = "reduction by a region";
   let description = [{
@@ -110,14 +110,13 @@ def CoreAI_ReduceOp : CoreAI_Op<
     $input `,` $axes `,` `init` $init_value $reduction `:`
     functional-type(operands, results) attr-dict
   }];
-  let hasVerifier = 1;
 }
 
 def CoreAI_ReduceIndexOp : CoreAI_Op<
     "reduce_index", [AllElementTypesMatch<["input", "init_value"]>,
                      AllElementTypesMatch<["init_index", "output"]>,
-                     RecursiveMemoryEffects, RecursivelySpeculatable,
-                     SingleBlock]> {
+                     IsolatedFromAbove, RecursiveMemoryEffects,
+                     RecursivelySpeculatable, SingleBlock]> {
   let summary = "index reduction by a region";
   let description = [{
     The region takes the best value so far and a candidate, both scalars, and
@@ -135,7 +134,6 @@ def CoreAI_ReduceIndexOp : CoreAI_Op<
     $input `,` $axis `,` `init` $init_value `init_index` $init_index $reduction
     `:` functional-type(operands, results) attr-dict
   }];
-  let hasVerifier = 1;
 }
 
 //===----------------------------------------------------------------------===//

@@ -86,16 +86,19 @@ def CoreAI_ReshapeOp : CoreAI_InferredOp<"reshape", CoreAI_Compatible> {
   let hasFolder = 1;
 }
 
-def CoreAI_TransposeOp : CoreAI_InferredOp<"transpose", CoreAI_Compatible> {
+def CoreAI_TransposeOp : CoreAI_InferredOp<
+    "transpose", CoreAI_ElementAndRank> {
   let summary = "permutation of the axes";
   let description = [{
     Axis i of the result is axis `permutation[i]` of the input. Repeated
-    entries are not caught.
+    entries are not caught. Declared extents are compared only where all of
+    input and result are static.
   }];
   let arguments = (ins CoreAI_AnyData:$input, CoreAI_Sizes:$permutation);
   let results = (outs CoreAI_AnyData:$output);
   let assemblyFormat = CoreAI_PrimitiveFormat;
   let hasFolder = 1;
+  let hasVerifier = 1;
 }
 
 class CoreAI_AxesChangeOp<string mnemonic, CoreAI_ResultCheck check>
@@ -115,7 +118,8 @@ def CoreAI_ExpandDimsOp : CoreAI_AxesChangeOp<"expand_dims", CoreAI_Element> {
   }];
 }
 
-def CoreAI_ShrinkDimsOp : CoreAI_AxesChangeOp<"shrink_dims", CoreAI_Exact> {
+def CoreAI_ShrinkDimsOp : CoreAI_AxesChangeOp<"shrink_dims", CoreAI_Element> {
+  let hasVerifier = 1;
   let summary = "removal of axes of extent 1";
   let description = [{
     The extents must be static ones; the number of axes must be known
@@ -127,7 +131,7 @@ def CoreAI_ShrinkDimsOp : CoreAI_AxesChangeOp<"shrink_dims", CoreAI_Exact> {
 // Repetition
 //===----------------------------------------------------------------------===//
 
-def CoreAI_BroadcastToOp : CoreAI_InferredOp<"broadcast_to", CoreAI_Unchecked> {
+def CoreAI_BroadcastToOp : CoreAI_BuilderInferredOp<"broadcast_to"> {
   let summary = "stretching to a shape by NumPy's rules";
   let description = [{
     Nothing about the declared result is checked, and an impossible shape is
@@ -140,8 +144,7 @@ def CoreAI_BroadcastToOp : CoreAI_InferredOp<"broadcast_to", CoreAI_Unchecked> {
 }
 
 def CoreAI_BroadcastInDimsOp : CoreAI_InferredOp<
-    "broadcast_in_dims", CoreAI_Compatible,
-    [AllElementTypesMatch<["input", "output"]>, Pure]> {
+    "broadcast_in_dims", CoreAI_ElementAndRank> {
   let summary = "stretching of listed axes of extent 1";
   let description = [{ Axis `axes[i]` gets the extent `dim_sizes[i]`. }];
   let arguments = (ins
@@ -172,12 +175,12 @@ def CoreAI_TileOp : CoreAI_InferredOp<"tile", CoreAI_Unchecked> {
 // Joining, cutting, filling
 //===----------------------------------------------------------------------===//
 
-def CoreAI_ConcatOp : CoreAI_InferredOp<"concat", CoreAI_Exact> {
+def CoreAI_ConcatOp : CoreAI_BuilderInferredOp<"concat"> {
   let summary = "tensors one after the other along an axis";
   let description = [{
     Extents off the axis must be literally identical: `?` does not match a
     number. `?` anywhere on the axis makes the result `?`. Scalars join into a
-    vector. The dimension must be a constant.
+    vector. Nothing is compared when the dimension is not a constant.
   }];
   let arguments = (ins
     CoreAI_Axis:$dimension,
@@ -187,7 +190,7 @@ def CoreAI_ConcatOp : CoreAI_InferredOp<"concat", CoreAI_Exact> {
   let hasFolder = 1;
 }
 
-def CoreAI_SplitOp : CoreAI_InferredOp<"split", CoreAI_Unchecked> {
+def CoreAI_SplitOp : CoreAI_BuilderInferredOp<"split"> {
   let summary = "parts of a tensor along an axis";
   let description = [{
     A scalar is the size of every part, the last one possibly smaller, and
@@ -203,7 +206,6 @@ def CoreAI_SplitOp : CoreAI_InferredOp<"split", CoreAI_Unchecked> {
   let assemblyFormat = [{
     operands `:` `(` type(operands) `)` `->` `(` type($results) `)` attr-dict
   }];
-  let hasVerifier = 1;
 }
 
 def CoreAI_SliceOp : CoreAI_InferredOp<"slice", CoreAI_ElementAndRank> {
@@ -249,7 +251,9 @@ def CoreAI_SliceUpdateOp : CoreAI_FamilyInferredOp<
   let hasVerifier = 1;
 }
 
-def CoreAI_PadOp : CoreAI_InferredOp<"pad", CoreAI_ElementAndRank> {
+def CoreAI_PadOp : CoreAI_InferredOp<
+    "pad", CoreAI_ElementAndRank,
+    [AllElementTypesMatch<["input", "padding_value"]>, Pure]> {
   let summary = "a tensor with a margin";
   let description = [{
     The vector is `[before0, after0, before1, after1, ...]`. `replicate`

@@ -90,6 +90,7 @@ def UDML_Lifecycle : I32BitEnum<"Lifecycle", "when a function is called", [
 }
 def UDML_LifecycleAttr : EnumAttr<UDML_Dialect, UDML_Lifecycle, "lifecycle"> {
   let assemblyFormat = "`<` $value `>`";
+  let genVerifyDecl = 1;
 }
 
 def UDML_KernelRefAttr : UDML_Attr<"KernelRef", "kernel_ref"> {
