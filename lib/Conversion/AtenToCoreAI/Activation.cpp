@@ -27,13 +27,13 @@ static FailureOr<Value> lowerGelu(const AtenNode &node, Emitter &emit) {
   std::optional<coreai::Approximate> formula =
       coreai::symbolizeApproximate(node.string("approximate"));
   if (!formula)
-    return emit.error(node) << "gelu: unknown formula '"
-                            << node.string("approximate") << "'";
+    return emit.error(node)
+           << "gelu: unknown formula '" << node.string("approximate") << "'";
   return emit.create<coreai::GeluOp>(
       {emit.tensor(node, "self")},
-      {emit.attribute("approximate",
-                      coreai::ApproximateAttr::get(emit.builder.getContext(),
-                                                   *formula))});
+      {emit.attribute(
+          "approximate",
+          coreai::ApproximateAttr::get(emit.builder.getContext(), *formula))});
 }
 
 /// max(x, 0) + slope * min(x, 0)
@@ -79,17 +79,15 @@ static FailureOr<Value> hardSigmoid(Emitter &emit, Value x) {
   CompositeSpec spec;
   spec.name = spec.symbol = "hard_sigmoid";
   spec.arguments = {"input"};
-  return emit.composite(
-      spec, x, [&](ValueRange arguments) -> FailureOr<Value> {
-        Value input = arguments.front();
-        Value shifted = emit.add(input, numberLike(emit, 3.0, input));
-        return emit.divide(clipped(emit, shifted, 0.0, 6.0),
-                           numberLike(emit, 6.0, input));
-      });
+  return emit.composite(spec, x, [&](ValueRange arguments) -> FailureOr<Value> {
+    Value input = arguments.front();
+    Value shifted = emit.add(input, numberLike(emit, 3.0, input));
+    return emit.divide(clipped(emit, shifted, 0.0, 6.0),
+                       numberLike(emit, 6.0, input));
+  });
 }
 
-static FailureOr<Value> lowerHardsigmoid(const AtenNode &node,
-                                         Emitter &emit) {
+static FailureOr<Value> lowerHardsigmoid(const AtenNode &node, Emitter &emit) {
   return hardSigmoid(emit, emit.tensor(node, "self"));
 }
 
@@ -115,8 +113,8 @@ static Value lowerElu(const AtenNode &node, Emitter &emit) {
   double scale = node.number("scale");
   Value zero = numberLike(emit, 0.0, x);
   Value positive = emit.greater(x, zero);
-  Value safe = emit.scaleBy(emit.where(positive, zero, x),
-                            node.number("input_scale"));
+  Value safe =
+      emit.scaleBy(emit.where(positive, zero, x), node.number("input_scale"));
   Value tail =
       emit.scaleBy(expMinusOne(emit, safe), scale * node.number("alpha"));
   return emit.where(positive, emit.scaleBy(x, scale), tail);

@@ -50,8 +50,7 @@ static FailureOr<Value> timesAlpha(const AtenNode &node, Emitter &emit,
                                    Value x) {
   if (std::optional<double> alpha = literal(node, "alpha"))
     return emit.scaleBy(x, *alpha);
-  FailureOr<Value> alpha =
-      emit.operand(node, "alpha", getElementTypeOrSelf(x));
+  FailureOr<Value> alpha = emit.operand(node, "alpha", getElementTypeOrSelf(x));
   if (failed(alpha))
     return failure();
   return emit.mul(x, *alpha);
@@ -101,8 +100,7 @@ static FailureOr<Value> lowerBinary(const AtenNode &node, Emitter &emit) {
 
 /// fmax, fmin: like maximum and minimum, but a number wins over NaN.
 template <Value (Emitter::*Step)(Value, Value)>
-static FailureOr<Value> lowerIgnoringNan(const AtenNode &node,
-                                         Emitter &emit) {
+static FailureOr<Value> lowerIgnoringNan(const AtenNode &node, Emitter &emit) {
   FailureOr<Pair> pair = operands(node, emit);
   if (failed(pair))
     return failure();
@@ -164,8 +162,8 @@ static Value complexPower(Emitter &emit, Value x, Value y) {
   Value zero = numberLike(emit, 0.0, x);
   Value power = emit.create<coreai::ExpOp>(
       {emit.mul(y, emit.create<coreai::LogOp>({x}))});
-  Value atZero = emit.where(equalValues(emit, y, zero),
-                            numberLike(emit, 1.0, x), zero);
+  Value atZero =
+      emit.where(equalValues(emit, y, zero), numberLike(emit, 1.0, x), zero);
   return emit.where(equalValues(emit, x, zero), atZero, power);
 }
 
@@ -271,8 +269,8 @@ static FailureOr<Value> lowerRightShift(const AtenNode &node, Emitter &emit) {
   Value tooFar = emit.logicalOr(
       emit.greater(shift, emit.scalar(int64_t(farthest), element)),
       emit.greater(zero, shift));
-  Value power = emit.pow(emit.scalar(2, element),
-                         emit.where(tooFar, zero, shift));
+  Value power =
+      emit.pow(emit.scalar(2, element), emit.where(tooFar, zero, shift));
   Value nothing = zero;
   if (!element.isUnsigned())
     nothing = emit.where(isBelowZero(emit, x), emit.scalar(-1, element), zero);

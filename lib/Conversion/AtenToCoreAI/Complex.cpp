@@ -27,8 +27,8 @@ static Value createComplex(const AtenNode &node, Emitter &emit, Value real,
       {spread(real), spread(imaginary)});
 }
 
-static LogicalResult checkParts(const AtenNode &node, Emitter &emit,
-                                Value real, Value imaginary) {
+static LogicalResult checkParts(const AtenNode &node, Emitter &emit, Value real,
+                                Value imaginary) {
   if (!getElementTypeOrSelf(real).isF32())
     return emit.error(node) << "complex numbers are made of float32 parts";
   if (real.getType() != imaginary.getType() &&
@@ -71,9 +71,9 @@ static FailureOr<Value> lowerViewAsComplex(const AtenNode &node,
     SmallVector<int64_t> end(type.getRank(), INT32_MAX);
     start[last] = place;
     end[last] = place + 1;
-    Value column = emit.slice(x, start, end,
-                              SmallVector<int64_t>(type.getRank(), 1),
-                              type.clone(shape));
+    Value column =
+        emit.slice(x, start, end, SmallVector<int64_t>(type.getRank(), 1),
+                   type.clone(shape));
     return emit.shrinkDims(column, {last});
   };
   Value real = part(0);
@@ -113,9 +113,9 @@ static Value lowerAngle(const AtenNode &node, Emitter &emit) {
   if (isComplex(x))
     return arcTangent2(emit, imaginaryPart(emit, x), realPart(emit, x));
   x = emit.cast(x, emit.elementType(node.result().dtype));
-  Value angle = emit.where(isBelowZero(emit, x),
-                           numberLike(emit, std::numbers::pi, x),
-                           numberLike(emit, 0.0, x));
+  Value angle =
+      emit.where(isBelowZero(emit, x), numberLike(emit, std::numbers::pi, x),
+                 numberLike(emit, 0.0, x));
   return emit.where(isNan(emit, x), x, angle);
 }
 

@@ -19,16 +19,16 @@ using namespace mlir;
 
 /// `fill` in the shape of the result: a constant if nothing is symbolic,
 /// otherwise a scalar that is broadcast to `sizes`.
-static FailureOr<Value>
-filled(const AtenNode &node, Emitter &emit, const Argument &fill,
-       llvm::function_ref<Value()> sizes) {
+static FailureOr<Value> filled(const AtenNode &node, Emitter &emit,
+                               const Argument &fill,
+                               llvm::function_ref<Value()> sizes) {
   RankedTensorType type = emit.typeOf(node);
   Type element = type.getElementType();
   if (fill.isNumber() && type.hasStaticShape()) {
     if (fill.isInt() && element.isSignedInteger(32) &&
         !llvm::isInt<32>(fill.asInt()))
-      return emit.error(node) << "the number " << fill.asInt()
-                              << " does not fit into 32 bits";
+      return emit.error(node)
+             << "the number " << fill.asInt() << " does not fit into 32 bits";
     return emit.splat(fill.asDouble(), type);
   }
   FailureOr<Value> scalar = emit.operand(node, fill, element);
@@ -78,8 +78,7 @@ static FailureOr<Value> lowerOnesLike(const AtenNode &node, Emitter &emit) {
 }
 
 /// scalar_tensor(s, dtype, …)
-static FailureOr<Value> lowerScalarTensor(const AtenNode &node,
-                                          Emitter &emit) {
+static FailureOr<Value> lowerScalarTensor(const AtenNode &node, Emitter &emit) {
   return emit.operand(node, "s", emit.elementType(node.result().dtype));
 }
 
@@ -102,24 +101,23 @@ static bool isIntegral(const Argument &argument) {
 /// symbolic.
 static FailureOr<Value> lowerArange(const AtenNode &node, Emitter &emit) {
   const Argument &start = node["start"], &end = node["end"];
-  const Argument step =
-      node.has("step") ? node["step"] : Argument::integer(1);
+  const Argument step = node.has("step") ? node["step"] : Argument::integer(1);
   RankedTensorType type = emit.typeOf(node);
   Type element = type.getElementType();
   auto scalar = [&](const Argument &argument, Type as) {
     return emit.operand(node, argument, as);
   };
   bool countsExactly =
-      isa<IntegerType>(element) || (isIntegral(start) && isIntegral(end) &&
-                                    isIntegral(step));
+      isa<IntegerType>(element) ||
+      (isIntegral(start) && isIntegral(end) && isIntegral(step));
   if (countsExactly) {
     FailureOr<Value> first = scalar(start, emit.si32());
     FailureOr<Value> last = scalar(end, emit.si32());
     FailureOr<Value> stride = scalar(step, emit.si32());
     if (failed(first) || failed(last) || failed(stride))
       return failure();
-    return emit.cast(
-        emit.create<coreai::RangeOp>({*first, *last, *stride}), element);
+    return emit.cast(emit.create<coreai::RangeOp>({*first, *last, *stride}),
+                     element);
   }
 
   FailureOr<Value> first = scalar(start, emit.f32());
@@ -133,9 +131,8 @@ static FailureOr<Value> lowerArange(const AtenNode &node, Emitter &emit) {
     FailureOr<Value> last = scalar(end, emit.f32());
     if (failed(last))
       return failure();
-    count = emit.cast(
-        ceil(emit, emit.divide(emit.sub(*last, *first), *stride)),
-        emit.si32());
+    count = emit.cast(ceil(emit, emit.divide(emit.sub(*last, *first), *stride)),
+                      emit.si32());
   }
   Value steps = emit.cast(
       emit.create<coreai::RangeOp>({emit.index(0), count, emit.index(1)}),
@@ -174,9 +171,9 @@ static FailureOr<Results> lowerNativeDropout(const AtenNode &node,
     return emit.error(node) << "dropout in training mode needs random numbers; "
                                "export the model in eval mode";
   Value x = emit.tensor(node, "input");
-  Value kept = emit.broadcastTo(emit.scalar(true),
-                                emit.shape(x, IndexKind::Unsigned),
-                                emit.typeOf(node, 1));
+  Value kept =
+      emit.broadcastTo(emit.scalar(true), emit.shape(x, IndexKind::Unsigned),
+                       emit.typeOf(node, 1));
   return Results{x, kept};
 }
 

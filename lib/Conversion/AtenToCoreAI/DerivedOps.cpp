@@ -41,8 +41,8 @@ Value corten::hasSignBit(Emitter &emit, Value x) {
   // Only the reciprocal tells the two zeros apart.
   Value zero = emit.equal(x, numberLike(emit, 0.0, x));
   Value reciprocal = emit.divide(numberLike(emit, 1.0, x), x);
-  return emit.logicalOr(
-      below, emit.logicalAnd(zero, isBelowZero(emit, reciprocal)));
+  return emit.logicalOr(below,
+                        emit.logicalAnd(zero, isBelowZero(emit, reciprocal)));
 }
 
 Value corten::greaterEqual(Emitter &emit, Value x, Value y) {
@@ -75,8 +75,7 @@ Value corten::sign(Emitter &emit, Value x) {
   if (isBool(x))
     return x;
   Type element = getElementTypeOrSelf(x);
-  Value above =
-      emit.cast(emit.greater(x, numberLike(emit, 0.0, x)), element);
+  Value above = emit.cast(emit.greater(x, numberLike(emit, 0.0, x)), element);
   if (isUnsigned(x))
     return above;
   return emit.sub(above, emit.cast(isBelowZero(emit, x), element));
@@ -130,15 +129,15 @@ Value corten::floorDivide(Emitter &emit, Value x, Value y,
   if (!isFloat(x) || (divisor && isPowerOfTwo(*divisor)))
     return emit.floorDivide(x, y);
   Value modulus = emit.modulo(x, y);
-  Value quotient = emit.create<coreai::RoundOp>(
-      {emit.divide(emit.sub(x, modulus), y)});
+  Value quotient =
+      emit.create<coreai::RoundOp>({emit.divide(emit.sub(x, modulus), y)});
   Value lower = emit.sub(quotient, numberLike(emit, 1.0, quotient));
-  Value result = emit.where(hasForeignSign(emit, modulus, y, divisor), lower,
-                            quotient);
+  Value result =
+      emit.where(hasForeignSign(emit, modulus, y, divisor), lower, quotient);
   if (divisor && *divisor != 0)
     return result;
-  return emit.where(emit.equal(y, numberLike(emit, 0.0, y)),
-                    emit.divide(x, y), result);
+  return emit.where(emit.equal(y, numberLike(emit, 0.0, y)), emit.divide(x, y),
+                    result);
 }
 
 Value corten::remainder(Emitter &emit, Value x, Value y,
@@ -178,8 +177,8 @@ Value corten::arcTangent2(Emitter &emit, Value y, Value x) {
   Value isOrigin = emit.equal(high, numberLike(emit, 0.0, high));
   Value ratio = emit.divide(low, emit.where(isOrigin, one, high));
   Value bothInfinite = emit.equal(low, numberLike(emit, kInfinity, low));
-  Value angle = emit.create<coreai::AtanOp>(
-      {emit.where(bothInfinite, one, ratio)});
+  Value angle =
+      emit.create<coreai::AtanOp>({emit.where(bothInfinite, one, ratio)});
   angle = emit.where(emit.greater(b, a),
                      emit.sub(numberLike(emit, kPi / 2, x), angle), angle);
   angle = emit.where(hasSignBit(emit, x),
@@ -194,8 +193,8 @@ Value corten::arcTangent2(Emitter &emit, Value y, Value x) {
 Value corten::expMinusOne(Emitter &emit, Value x) {
   // e^x - 1 = tanh(x/2) (e^x + 1): no difference of nearly equal numbers.
   Value tangent = emit.create<coreai::TanhOp>({emit.scaleBy(x, 0.5)});
-  Value sum = emit.add(emit.create<coreai::ExpOp>({x}),
-                       numberLike(emit, 1.0, x));
+  Value sum =
+      emit.add(emit.create<coreai::ExpOp>({x}), numberLike(emit, 1.0, x));
   return emit.mul(tangent, sum);
 }
 

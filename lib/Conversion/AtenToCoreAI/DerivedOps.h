@@ -10,6 +10,8 @@
 
 #include "Emitter.h"
 
+#include "mlir/IR/TypeUtilities.h"
+
 namespace corten {
 
 inline bool isComplex(mlir::Value x) {

@@ -101,8 +101,7 @@ static Value lowerRoundDecimals(const AtenNode &node, Emitter &emit) {
   if (decimals > 0)
     return emit.divide(emit.create<coreai::RoundOp>({emit.mul(x, power)}),
                        power);
-  return emit.mul(emit.create<coreai::RoundOp>({emit.divide(x, power)}),
-                  power);
+  return emit.mul(emit.create<coreai::RoundOp>({emit.divide(x, power)}), power);
 }
 
 //===----------------------------------------------------------------------===//

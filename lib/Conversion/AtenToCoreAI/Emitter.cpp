@@ -31,10 +31,9 @@ Operation *Emitter::inferAndCreate(OperationState &state, InferFn infer) {
              << "' does not accept operands of type ";
   llvm::interleaveComma(ValueRange(state.operands).getTypes(), diagnostic);
   diagnostic.report();
-  RankedTensorType standIn =
-      currentNode && !currentNode->results.empty()
-          ? typeOf(currentNode->results.front())
-          : RankedTensorType();
+  RankedTensorType standIn = currentNode && !currentNode->results.empty()
+                                 ? typeOf(currentNode->results.front())
+                                 : RankedTensorType();
   if (!standIn)
     standIn = RankedTensorType::get({}, f32());
   return UnrealizedConversionCastOp::create(builder, state.location, standIn,
@@ -213,8 +212,7 @@ FailureOr<Value> Emitter::operand(const AtenNode &node,
   return error(node) << "an argument is neither a tensor nor a number";
 }
 
-std::optional<ScalarType>
-Emitter::commonType(ArrayRef<Argument> arguments) {
+std::optional<ScalarType> Emitter::commonType(ArrayRef<Argument> arguments) {
   std::optional<ScalarType> dimensioned, scalars, numbers;
   bool promotable = true;
   auto join = [&](std::optional<ScalarType> &into, ScalarType type) {
@@ -260,9 +258,9 @@ Emitter::commonType(ArrayRef<Argument> arguments) {
   if (!promotable)
     return std::nullopt;
   // A lower-ranked group only matters if it is of a higher category.
-  auto combine = [](std::optional<ScalarType> higher,
-                    std::optional<ScalarType> lower)
-      -> std::optional<ScalarType> {
+  auto combine =
+      [](std::optional<ScalarType> higher,
+         std::optional<ScalarType> lower) -> std::optional<ScalarType> {
     if (!higher)
       return lower;
     if (!lower || scalarCategory(*lower) <= scalarCategory(*higher))
@@ -475,13 +473,11 @@ Value Emitter::transpose(Value x, ArrayRef<int64_t> permutation) {
 }
 
 Value Emitter::expandDims(Value x, ArrayRef<int64_t> axes) {
-  return axes.empty() ? x
-                      : create<coreai::ExpandDimsOp>({x, indices(axes)});
+  return axes.empty() ? x : create<coreai::ExpandDimsOp>({x, indices(axes)});
 }
 
 Value Emitter::shrinkDims(Value x, ArrayRef<int64_t> axes) {
-  return axes.empty() ? x
-                      : create<coreai::ShrinkDimsOp>({x, indices(axes)});
+  return axes.empty() ? x : create<coreai::ShrinkDimsOp>({x, indices(axes)});
 }
 
 Value Emitter::concat(ArrayRef<Value> values, int64_t axis) {

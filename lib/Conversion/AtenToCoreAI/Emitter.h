@@ -87,12 +87,10 @@ public:
   /// A tensor, a number or a symbolic number, as a value of element type
   /// `element`: tensors are cast, numbers become rank-0 constants, symbolic
   /// numbers become rank 0.
-  mlir::FailureOr<mlir::Value> operand(const AtenNode &node,
-                                       const Argument &argument,
-                                       mlir::Type element);
-  mlir::FailureOr<mlir::Value> operand(const AtenNode &node,
-                                       llvm::StringRef parameter,
-                                       mlir::Type element) {
+  mlir::FailureOr<mlir::Value>
+  operand(const AtenNode &node, const Argument &argument, mlir::Type element);
+  mlir::FailureOr<mlir::Value>
+  operand(const AtenNode &node, llvm::StringRef parameter, mlir::Type element) {
     return operand(node, node[parameter], element);
   }
   /// torch.result_type of the arguments: dimensioned tensors outrank 0-d ones,
@@ -167,8 +165,9 @@ public:
   }
   /// Creates an op with the given result types.
   template <typename Op>
-  mlir::Value createTyped(mlir::Type result, mlir::ValueRange operands,
-                          llvm::ArrayRef<mlir::NamedAttribute> attributes = {}) {
+  mlir::Value
+  createTyped(mlir::Type result, mlir::ValueRange operands,
+              llvm::ArrayRef<mlir::NamedAttribute> attributes = {}) {
     mlir::OperationState state(location, Op::getOperationName());
     state.addOperands(operands);
     state.addAttributes(attributes);
@@ -251,10 +250,9 @@ public:
 
   /// Emits a private graph with a composite declaration, filled by `body`, and
   /// a call of it. The operands' types are the graph's argument types.
-  mlir::FailureOr<mlir::Value>
-  composite(const CompositeSpec &spec, mlir::ValueRange operands,
-            llvm::function_ref<mlir::FailureOr<mlir::Value>(mlir::ValueRange)>
-                body);
+  mlir::FailureOr<mlir::Value> composite(
+      const CompositeSpec &spec, mlir::ValueRange operands,
+      llvm::function_ref<mlir::FailureOr<mlir::Value>(mlir::ValueRange)> body);
 
   /// Lowers one program into a public graph. Fails with diagnostics out.
   mlir::LogicalResult emitEntryPoint(const EntryPoint &entry);

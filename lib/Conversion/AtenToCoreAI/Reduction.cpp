@@ -114,9 +114,8 @@ static Value lowerExtreme(const AtenNode &node, Emitter &emit) {
 
 /// aminmax(self, dim, keepdim)
 static Results lowerAminmax(const AtenNode &node, Emitter &emit) {
-  return {
-      lowerExtreme<coreai::ReduceMinOp, coreai::AllOp>(node, emit),
-      lowerExtreme<coreai::ReduceMaxOp, coreai::AnyOp>(node, emit)};
+  return {lowerExtreme<coreai::ReduceMinOp, coreai::AllOp>(node, emit),
+          lowerExtreme<coreai::ReduceMaxOp, coreai::AnyOp>(node, emit)};
 }
 
 /// any, all (self, dim, keepdim): anything but zero is true. A list without
@@ -154,8 +153,7 @@ static Moments moments(const AtenNode &node, Emitter &emit) {
   if (isHalf(x))
     x = emit.cast(x, emit.f32());
   SmallVector<int64_t> axes = reducedAxes(node, x);
-  double correction =
-      node.has("correction") ? node.number("correction") : 1.0;
+  double correction = node.has("correction") ? node.number("correction") : 1.0;
 
   auto type = cast<RankedTensorType>(x.getType());
   double known = 1;
@@ -170,8 +168,8 @@ static Moments moments(const AtenNode &node, Emitter &emit) {
   }
   Value divisor;
   if (unknown) {
-    Value count = emit.reshape(emit.scaleBy(unknown, known),
-                               ArrayRef<int64_t>());
+    Value count =
+        emit.reshape(emit.scaleBy(unknown, known), ArrayRef<int64_t>());
     Value spare = emit.sub(count, numberLike(emit, correction, count));
     divisor = emit.maximum(spare, numberLike(emit, 0.0, spare));
   } else {
@@ -180,8 +178,8 @@ static Moments moments(const AtenNode &node, Emitter &emit) {
 
   Value mean = emit.reduce<coreai::ReduceMeanOp>(x, axes, /*keepDims=*/true);
   Value distance = emit.sub(x, mean);
-  Value squares = emit.reduce<coreai::ReduceSumOp>(
-      emit.mul(distance, distance), axes, /*keepDims=*/true);
+  Value squares = emit.reduce<coreai::ReduceSumOp>(emit.mul(distance, distance),
+                                                   axes, /*keepDims=*/true);
   Value variance = emit.divide(squares, divisor);
   if (!keepsDims(node)) {
     variance = emit.shrinkDims(variance, axes);
@@ -254,17 +252,16 @@ static FailureOr<Value> lowerVectorNorm(const AtenNode &node, Emitter &emit) {
     spec.attributes.push_back({"ord", order.asDouble()});
   spec.attributes.push_back({"keep_dim", keepsDims(node)});
   spec.attributes.push_back({"axes", declared});
-  return emit.composite(
-      spec, x, [&](ValueRange arguments) -> FailureOr<Value> {
-        Value input = arguments.front();
-        Type element = getElementTypeOrSelf(input);
-        if (isHalf(input))
-          input = emit.cast(input, emit.f32());
-        Value norm = normOver(emit, input, order.asDouble(), axes);
-        if (!keepsDims(node))
-          norm = emit.shrinkDims(norm, axes);
-        return emit.cast(norm, element);
-      });
+  return emit.composite(spec, x, [&](ValueRange arguments) -> FailureOr<Value> {
+    Value input = arguments.front();
+    Type element = getElementTypeOrSelf(input);
+    if (isHalf(input))
+      input = emit.cast(input, emit.f32());
+    Value norm = normOver(emit, input, order.asDouble(), axes);
+    if (!keepsDims(node))
+      norm = emit.shrinkDims(norm, axes);
+    return emit.cast(norm, element);
+  });
 }
 
 /// The p-norm of the last axis of `x`, which is dropped.
@@ -293,8 +290,8 @@ static FailureOr<Value> lowerDist(const AtenNode &node, Emitter &emit) {
 static Value lowerCdist(const AtenNode &node, Emitter &emit) {
   Value x = emit.tensor(node, "x1"), y = emit.tensor(node, "x2");
   int64_t rows = rankOf(x) - 1;
-  Value difference = emit.sub(emit.expandDims(x, {rows}),
-                              emit.expandDims(y, {rankOf(y) - 2}));
+  Value difference =
+      emit.sub(emit.expandDims(x, {rows}), emit.expandDims(y, {rankOf(y) - 2}));
   return normOfRows(emit, difference, node.number("p"));
 }
 
@@ -342,8 +339,7 @@ static FailureOr<Value> lowerLogSoftmax(const AtenNode &node, Emitter &emit) {
         Value shifted = emit.sub(input, largest);
         Value sum = emit.reduce<coreai::ReduceSumOp>(
             emit.create<coreai::ExpOp>({shifted}), axis, true);
-        Value result =
-            emit.sub(shifted, emit.create<coreai::LogOp>({sum}));
+        Value result = emit.sub(shifted, emit.create<coreai::LogOp>({sum}));
         return emit.cast(result, element);
       });
   if (failed(result))
@@ -359,9 +355,8 @@ static Value scan(Emitter &emit, Value x, int64_t axis,
                   coreai::ScanCombiner combiner) {
   return emit.create<coreai::ScanOp>(
       {x, emit.scalar(axis, emit.ui32()), emit.scalar(false)},
-      {emit.attribute("scan_op",
-                      coreai::ScanCombinerAttr::get(emit.builder.getContext(),
-                                                    combiner))});
+      {emit.attribute("scan_op", coreai::ScanCombinerAttr::get(
+                                     emit.builder.getContext(), combiner))});
 }
 
 /// cumsum, cumprod (self, dim, dtype): f16 and bf16 accumulate in f32.
@@ -399,8 +394,7 @@ static FailureOr<Results> lowerRunningExtreme(const AtenNode &node,
                                emit.i1());
     isHit = emit.where(nanSoFar, nan, isHit);
     extreme = emit.where(
-        nanSoFar,
-        numberLike(emit, std::numeric_limits<double>::quiet_NaN(), x),
+        nanSoFar, numberLike(emit, std::numeric_limits<double>::quiet_NaN(), x),
         extreme);
   }
   Value place =
@@ -430,9 +424,8 @@ static Value lowerLogcumsumexp(const AtenNode &node, Emitter &emit) {
   Value largest = emit.expandDims(
       scan(emit, x, axis, coreai::ScanCombiner::Max), {axis + 1});
   // A prefix of -inf only: shifting by it would make NaN.
-  Value shift = emit.where(
-      emit.equal(largest, numberLike(emit, kLowest, x)),
-      numberLike(emit, 0.0, x), largest);
+  Value shift = emit.where(emit.equal(largest, numberLike(emit, kLowest, x)),
+                           numberLike(emit, 0.0, x), largest);
   Value terms = emit.create<coreai::ExpOp>(
       {emit.where(emit.greater(places, ends), numberLike(emit, kLowest, x),
                   emit.sub(elements, shift))});

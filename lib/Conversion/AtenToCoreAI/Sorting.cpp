@@ -47,8 +47,8 @@ static Value extremeValue(Emitter &emit, Value x, int64_t axis,
 static Value extremeIndex(Emitter &emit, Value x, Value value, int64_t axis,
                           Extreme extreme) {
   if (isFloat(x))
-    x = emit.cast(
-        emit.logicalOr(emit.equal(x, value), isNan(emit, x)), emit.si32());
+    x = emit.cast(emit.logicalOr(emit.equal(x, value), isNan(emit, x)),
+                  emit.si32());
   else if (extreme == Extreme::Smallest)
     x = emit.create<coreai::BroadcastingBitwiseXorOp>(
         {x, emit.scalar(-1, getElementTypeOrSelf(x))});
@@ -58,8 +58,7 @@ static Value extremeIndex(Emitter &emit, Value x, Value value, int64_t axis,
 
 /// max.dim, min.dim (self, dim, keepdim): the value and its first index.
 template <Extreme extreme>
-static FailureOr<Results> lowerExtremeDim(const AtenNode &node,
-                                          Emitter &emit) {
+static FailureOr<Results> lowerExtremeDim(const AtenNode &node, Emitter &emit) {
   Value self = emit.tensor(node, "self");
   Type element = getElementTypeOrSelf(self);
   if (rankOf(self) == 0)
@@ -87,8 +86,7 @@ static Value lowerArg(const AtenNode &node, Emitter &emit) {
   if (isFlat && rankOf(x) > 1)
     x = emit.reshape(x, {-1});
   int64_t axis = isFlat ? 0 : Emitter::axis(node.integer("dim"), rankOf(x));
-  Value value =
-      isFloat(x) ? extremeValue(emit, x, axis, extreme) : Value();
+  Value value = isFloat(x) ? extremeValue(emit, x, axis, extreme) : Value();
   Value index = extremeIndex(emit, x, value, axis, extreme);
   if (!node.flag("keepdim"))
     return emit.shrinkDims(index, axis);
@@ -100,8 +98,7 @@ static Value lowerArg(const AtenNode &node, Emitter &emit) {
 //===----------------------------------------------------------------------===//
 
 static Value gatherAlong(Emitter &emit, Value x, Value indices, int64_t axis) {
-  return emit.create<coreai::GatherAlongAxisOp>(
-      {x, indices, emit.index(axis)});
+  return emit.create<coreai::GatherAlongAxisOp>({x, indices, emit.index(axis)});
 }
 
 static Value argsort(Emitter &emit, Value x, int64_t axis, bool descending) {
@@ -121,8 +118,8 @@ static Value countNan(Emitter &emit, Value x, int64_t axis) {
 /// from the end, which is where the NaNs are.
 static Value nanFirst(Emitter &emit, Value order, Value x, int64_t axis,
                       Value places) {
-  return gatherAlong(emit, order,
-                     emit.sub(places, countNan(emit, x, axis)), axis);
+  return gatherAlong(emit, order, emit.sub(places, countNan(emit, x, axis)),
+                     axis);
 }
 
 /// sort(self, stable, dim, descending): values and where they come from. Equal
@@ -226,8 +223,7 @@ static Results medianAlong(Emitter &emit, Value self, int64_t axis,
 
 /// median.dim, nanmedian.dim (self, dim, keepdim)
 template <NanRule rule>
-static FailureOr<Results> lowerMedianDim(const AtenNode &node,
-                                         Emitter &emit) {
+static FailureOr<Results> lowerMedianDim(const AtenNode &node, Emitter &emit) {
   Value self = emit.tensor(node, "self");
   if (rankOf(self) == 0)
     return Results{self, emit.index(0)};

@@ -30,7 +30,8 @@ static FailureOr<Value> symbolic(const AtenNode &node, Emitter &emit,
     return emit.splat(number, type);
   }
   if (!argument.isValue())
-    return emit.error(node) << node.op() << " of something that is not a number";
+    return emit.error(node)
+           << node.op() << " of something that is not a number";
   Value value = emit.cast(emit.value(argument), element);
   return emit.reshape(value, {1});
 }
@@ -47,9 +48,9 @@ static Type commonElement(const AtenNode &node, Emitter &emit) {
 }
 
 /// `step` of both arguments in `element`, with the result as its kind wants it.
-static FailureOr<Value>
-binary(const AtenNode &node, Emitter &emit, Type element,
-       llvm::function_ref<Value(Value, Value)> step) {
+static FailureOr<Value> binary(const AtenNode &node, Emitter &emit,
+                               Type element,
+                               llvm::function_ref<Value(Value, Value)> step) {
   FailureOr<Value> x = symbolic(node, emit, node[0u], element);
   FailureOr<Value> y = symbolic(node, emit, node[1u], element);
   if (failed(x) || failed(y))
@@ -57,8 +58,7 @@ binary(const AtenNode &node, Emitter &emit, Type element,
   return emit.cast(step(*x, *y), resultElement(node, emit));
 }
 
-static FailureOr<Value> unary(const AtenNode &node, Emitter &emit,
-                              Type element,
+static FailureOr<Value> unary(const AtenNode &node, Emitter &emit, Type element,
                               llvm::function_ref<Value(Value)> step) {
   FailureOr<Value> x = symbolic(node, emit, node[0u], element);
   if (failed(x))
@@ -73,9 +73,8 @@ static FailureOr<Value> unary(const AtenNode &node, Emitter &emit,
 /// add, sub, mul, sym_max, sym_min, and_, or_, …
 template <Value (Emitter::*Step)(Value, Value)>
 static FailureOr<Value> lowerOperator(const AtenNode &node, Emitter &emit) {
-  return binary(node, emit, commonElement(node, emit), [&](Value x, Value y) {
-    return (emit.*Step)(x, y);
-  });
+  return binary(node, emit, commonElement(node, emit),
+                [&](Value x, Value y) { return (emit.*Step)(x, y); });
 }
 
 /// truediv: a float, whatever the operands are.
@@ -86,9 +85,8 @@ static FailureOr<Value> lowerTruediv(const AtenNode &node, Emitter &emit) {
 
 /// floordiv: toward minus infinity, for floats as well.
 static FailureOr<Value> lowerFloordiv(const AtenNode &node, Emitter &emit) {
-  return binary(node, emit, commonElement(node, emit), [&](Value x, Value y) {
-    return floorDivide(emit, x, y);
-  });
+  return binary(node, emit, commonElement(node, emit),
+                [&](Value x, Value y) { return floorDivide(emit, x, y); });
 }
 
 /// mod: the sign of the divisor, as Python's `%`.
@@ -121,9 +119,8 @@ static FailureOr<Value> lowerRshift(const AtenNode &node, Emitter &emit) {
 }
 
 static FailureOr<Value> lowerGe(const AtenNode &node, Emitter &emit) {
-  return binary(node, emit, commonElement(node, emit), [&](Value x, Value y) {
-    return greaterEqual(emit, x, y);
-  });
+  return binary(node, emit, commonElement(node, emit),
+                [&](Value x, Value y) { return greaterEqual(emit, x, y); });
 }
 
 static FailureOr<Value> lowerLt(const AtenNode &node, Emitter &emit) {
@@ -132,17 +129,15 @@ static FailureOr<Value> lowerLt(const AtenNode &node, Emitter &emit) {
 }
 
 static FailureOr<Value> lowerLe(const AtenNode &node, Emitter &emit) {
-  return binary(node, emit, commonElement(node, emit), [&](Value x, Value y) {
-    return greaterEqual(emit, y, x);
-  });
+  return binary(node, emit, commonElement(node, emit),
+                [&](Value x, Value y) { return greaterEqual(emit, y, x); });
 }
 
 /// and_, or_: of booleans logical, of integers bit by bit.
 template <typename Op>
 static FailureOr<Value> lowerBits(const AtenNode &node, Emitter &emit) {
-  return binary(node, emit, commonElement(node, emit), [&](Value x, Value y) {
-    return emit.create<Op>({x, y});
-  });
+  return binary(node, emit, commonElement(node, emit),
+                [&](Value x, Value y) { return emit.create<Op>({x, y}); });
 }
 
 static FailureOr<Value> lowerNeg(const AtenNode &node, Emitter &emit) {
@@ -169,8 +164,7 @@ static FailureOr<Value> lowerCast(const AtenNode &node, Emitter &emit) {
 /// floor, ceil, trunc, round of a symbolic float: an integer.
 template <Value (*Step)(Emitter &, Value)>
 static FailureOr<Value> lowerRounding(const AtenNode &node, Emitter &emit) {
-  return unary(node, emit, emit.f32(),
-               [&](Value x) { return Step(emit, x); });
+  return unary(node, emit, emit.f32(), [&](Value x) { return Step(emit, x); });
 }
 
 /// Half to even, as the float functions of Python.
@@ -212,8 +206,8 @@ static FailureOr<Value> lowerIte(const AtenNode &node, Emitter &emit) {
 
 /// sym_sum([a, b, …])
 static FailureOr<Value> lowerSum(const AtenNode &node, Emitter &emit) {
-  ArrayRef<Argument> terms = node[0u].isList() ? node[0u].asList()
-                                               : node.get().arguments;
+  ArrayRef<Argument> terms =
+      node[0u].isList() ? node[0u].asList() : node.get().arguments;
   Value sum;
   for (const Argument &term : terms) {
     FailureOr<Value> value = symbolic(node, emit, term, emit.si32());
