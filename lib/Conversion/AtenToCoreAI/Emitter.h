@@ -108,12 +108,10 @@ public:
   /// A tensor, a number or a symbolic number, as a value of element type
   /// `element`: tensors are cast, numbers become rank-0 constants, symbolic
   /// numbers become rank 0.
-  mlir::FailureOr<mlir::Value> operand(const AtenNode &node,
-                                       const Argument &argument,
-                                       mlir::Type element);
-  mlir::FailureOr<mlir::Value> operand(const AtenNode &node,
-                                       llvm::StringRef parameter,
-                                       mlir::Type element) {
+  mlir::FailureOr<mlir::Value>
+  operand(const AtenNode &node, const Argument &argument, mlir::Type element);
+  mlir::FailureOr<mlir::Value>
+  operand(const AtenNode &node, llvm::StringRef parameter, mlir::Type element) {
     return operand(node, node[parameter], element);
   }
   /// torch.result_type of the arguments: dimensioned tensors outrank 0-d ones,
@@ -192,8 +190,9 @@ public:
   }
   /// Creates an op with the given result types.
   template <typename Op>
-  mlir::Value createTyped(mlir::Type result, mlir::ValueRange operands,
-                          llvm::ArrayRef<mlir::NamedAttribute> attributes = {}) {
+  mlir::Value
+  createTyped(mlir::Type result, mlir::ValueRange operands,
+              llvm::ArrayRef<mlir::NamedAttribute> attributes = {}) {
     mlir::OperationState state(location, Op::getOperationName());
     state.addOperands(operands);
     state.addAttributes(attributes);
@@ -204,7 +203,11 @@ public:
     return builder.getNamedAttr(name, value);
   }
 
+  /// The dialect's cast, which saturates.
   mlir::Value cast(mlir::Value x, mlir::Type element);
+  /// torch's conversion of data: integers wrap into narrower ones, and a
+  /// complex number is true if either part is not zero.
+  mlir::Value convert(mlir::Value x, mlir::Type element);
 
   // NumPy-broadcasting arithmetic; both operands have one element type.
   mlir::Value add(mlir::Value x, mlir::Value y);
@@ -293,10 +296,9 @@ public:
 
   /// Emits a private graph with a composite declaration, filled by `body`, and
   /// a call of it. The operands' types are the graph's argument types.
-  mlir::FailureOr<mlir::Value>
-  composite(const CompositeSpec &spec, mlir::ValueRange operands,
-            llvm::function_ref<mlir::FailureOr<mlir::Value>(mlir::ValueRange)>
-                body);
+  mlir::FailureOr<mlir::Value> composite(
+      const CompositeSpec &spec, mlir::ValueRange operands,
+      llvm::function_ref<mlir::FailureOr<mlir::Value>(mlir::ValueRange)> body);
 
   /// Lowers one program into a public graph. Fails with diagnostics out.
   mlir::LogicalResult emitEntryPoint(const EntryPoint &entry);
