@@ -615,19 +615,20 @@ LogicalResult SliceUpdateOp::verify() {
     return emitOpError("update must have the rank of the input");
   if (!getStaticLength(getStartIndices()))
     return emitOpError("start indices must be of static length");
-  if (failed(verifySameStaticShapes(
-          *this, {getStartIndices(), getEndIndices(), getStrides()})) ||
-      failed(verifyReadableConstants(
-          getLoc(), {getStartIndices(), getEndIndices(), getStrides()})))
+  Value vectors[] = {getStartIndices(), getEndIndices(), getStrides()};
+  if (failed(verifySameStaticShapes(*this, vectors)))
     return failure();
+  RankedTensorType type = getInput().getType();
+  RankedTensorType updateType = getUpdate().getType();
+  if (!type.hasStaticShape() || !updateType.hasStaticShape())
+    return success();
 
+  if (failed(verifyReadableConstants(getLoc(), vectors)))
+    return failure();
   auto starts = getConstantIndices(getStartIndices(), Widening::Bits);
   auto ends = getConstantIndices(getEndIndices(), Widening::Bits);
   auto strides = getConstantIndices(getStrides(), Widening::Bits);
-  RankedTensorType type = getInput().getType();
-  RankedTensorType updateType = getUpdate().getType();
-  if (!starts || !ends || !strides || !type.hasStaticShape() ||
-      !updateType.hasStaticShape())
+  if (!starts || !ends || !strides)
     return success();
   int64_t count = starts->size();
   if (count < type.getRank())
