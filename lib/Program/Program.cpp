@@ -45,6 +45,10 @@ SourceLocation Node::source() const {
   return location;
 }
 
+StringRef ModuleFrame::shortClassName() const {
+  return className.drop_front(className.rfind('.') + 1);
+}
+
 int64_t TensorView::numElements() const {
   int64_t count = 1;
   for (int64_t extent : shape)
@@ -90,10 +94,26 @@ void ProgramBuilder::setRange(unsigned symbol, std::optional<int64_t> min,
 }
 
 const Operator *ProgramBuilder::addOperator(StringRef nameSpace, StringRef name,
-                                            ArrayRef<Parameter> parameters) {
-  program->operators.push_back(
-      {save(nameSpace), save(name), copyInto(program->arena, parameters)});
+                                            ArrayRef<Parameter> parameters,
+                                            bool mutates) {
+  program->operators.push_back({save(nameSpace), save(name),
+                                copyInto(program->arena, parameters), mutates});
   return &program->operators.back();
+}
+
+const ModuleFrame *ProgramBuilder::addModule(const ModuleFrame *caller,
+                                             StringRef instance, StringRef path,
+                                             StringRef className) {
+  auto known = modulesByInstance.find({caller, instance});
+  if (known == modulesByInstance.end())
+    known = modulesByInstance.insert({{caller, save(instance)}, {}}).first;
+  for (const ModuleFrame *frame : known->second)
+    if (frame->path == path && frame->className == className)
+      return frame;
+  program->modules.push_back(
+      {caller, known->first.second, save(path), save(className)});
+  known->second.push_back(&program->modules.back());
+  return known->second.back();
 }
 
 Node &ProgramBuilder::addNode(Graph &graph, Node::Kind kind, StringRef name) {
@@ -125,8 +145,8 @@ int ProgramBuilder::addWeight(ScalarType dtype, ArrayRef<int64_t> shape,
     }
   }
   int index = static_cast<int>(program->weights.size());
-  program->weights.push_back({dtype, copyInto(program->arena, shape), data,
-                              bytes, std::move(owner)});
+  program->weights.push_back(
+      {dtype, copyInto(program->arena, shape), data, bytes, std::move(owner)});
   if (known)
     known->push_back(index);
   return index;

@@ -55,14 +55,15 @@ nb::list shapeOf(const ValueInfo &info, const Program &program) {
   return sizes;
 }
 
-/// [(printed name, namespace, [(file, line, function, module path, class,
-/// dtype, shape of the first tensor operand)])]
+/// [(printed name, namespace, whether it mutates, [(file, line, function,
+/// module path, class, dtype, shape of the first tensor operand)])]
 nb::list unsupported(const Program &program) {
   nb::list result;
   for (const UnsupportedOperator &entry : findUnsupported(program)) {
     nb::list uses;
     for (const UnsupportedUse &use : entry.uses) {
       SourceLocation source = use.node->source();
+      const ModuleFrame *module = use.node->module;
       const ValueInfo *operand = nullptr;
       for (const Argument &argument : use.node->arguments)
         if (!operand && argument.isValue() &&
@@ -70,12 +71,14 @@ nb::list unsupported(const Program &program) {
           operand = &argument.asNode()->info();
       uses.append(nb::make_tuple(
           str(source.file), source.line, str(source.function),
-          str(use.node->modulePath), str(use.node->moduleClass),
+          module ? str(module->path) : std::string(),
+          module ? str(module->shortClassName()) : std::string(),
           operand ? str(scalarTypeName(operand->dtype)) : std::string(),
           operand ? nb::object(shapeOf(*operand, program)) : nb::none()));
     }
     result.append(nb::make_tuple(entry.op->printedName(),
-                                 str(entry.op->nameSpace), uses));
+                                 str(entry.op->nameSpace), entry.op->mutates,
+                                 uses));
   }
   return result;
 }
@@ -121,18 +124,20 @@ void corten::bindings::bindConversion(nb::module_ &module) {
                                            bytesOf(resource)));
             return result;
           },
-          "(key, name, bytes) of every constant whose data is not in the module. The "
+          "(key, name, bytes) of every constant whose data is not in the "
+          "module. The "
           "arrays are views of the weights and keep them alive.");
 
   module.def("convert", &convertEntryPoints, nb::arg("entry_points"),
              nb::arg("debug"),
              "Converts all entry points into one module. Raises ValueError.");
   module.def("unsupported", &unsupported, nb::arg("program"));
-  module.def("has_lowering",
-             [](std::string nameSpace, std::string name) {
-               return hasLowering(nameSpace, name);
-             },
-             nb::arg("namespace"), nb::arg("name"));
+  module.def(
+      "has_lowering",
+      [](std::string nameSpace, std::string name) {
+        return hasLowering(nameSpace, name);
+      },
+      nb::arg("namespace"), nb::arg("name"));
   module.def("supported_operators", [] {
     nb::list result;
     for (const SupportedOperator &entry : supportedOperators())

@@ -13,6 +13,8 @@
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
+#include <map>
+#include <tuple>
 #include <unordered_map>
 
 namespace nb = nanobind;
@@ -58,7 +60,7 @@ public:
   }
 
   size_t addOperator(std::string_view nameSpace, std::string_view name,
-                     nb::list parameters) {
+                     nb::list parameters, bool mutates) {
     SmallVector<Parameter> saved;
     for (nb::handle entry : parameters) {
       nb::tuple fields = nb::borrow<nb::tuple>(entry);
@@ -70,7 +72,7 @@ public:
       saved.push_back(parameter);
     }
     operators.push_back(
-        builder.addOperator(textOf(nameSpace), textOf(name), saved));
+        builder.addOperator(textOf(nameSpace), textOf(name), saved, mutates));
     return operators.size() - 1;
   }
 
@@ -92,12 +94,15 @@ public:
     if (!stackTrace.is_none())
       node.stackTrace = sharedText(stackTrace.ptr());
     if (!moduleStack.is_none())
-      decodeModuleStack(moduleStack.ptr(), node);
+      node.module = decodeModuleStack(moduleStack.ptr());
     nodes[key.ptr()] = &node;
   }
 
   /// A `get_attr` node that refers to the subgraph built last.
-  void bindSubgraph(nb::handle key) { attributes[key.ptr()] = lastSubgraph; }
+  void bindSubgraph(nb::handle key, std::string_view name) {
+    builder.addNode(*graphs.back(), Node::Kind::Attribute, textOf(name));
+    attributes[key.ptr()] = lastSubgraph;
+  }
 
   void setOutputs(nb::handle values) {
     Argument decoded = decode(values.ptr());
@@ -175,28 +180,38 @@ private:
     return entry->second;
   }
 
-  void decodeModuleStack(PyObject *stack, Node &node) {
+  /// {instance: (path, class)}, outermost first. Copies of one entry share
+  /// their objects, so most are known by identity.
+  const ModuleFrame *decodeModuleStack(PyObject *stack) {
     if (!PyDict_Check(stack))
-      return;
+      return nullptr;
+    const ModuleFrame *frame = nullptr;
     Py_ssize_t position = 0;
-    PyObject *key = nullptr, *value = nullptr, *last = nullptr;
-    while (PyDict_Next(stack, &position, &key, &value))
-      last = value;
-    if (!last || !PyTuple_Check(last) || PyTuple_Size(last) < 2)
-      return;
-    PyObject *path = PyTuple_GetItem(last, 0);
-    PyObject *type = PyTuple_GetItem(last, 1);
-    if (PyUnicode_Check(path))
-      node.modulePath = sharedText(path);
-    if (PyUnicode_Check(type)) {
-      node.moduleClass = sharedText(type);
-    } else {
-      auto [entry, isNew] = texts.try_emplace(type);
+    PyObject *key = nullptr, *value = nullptr;
+    while (PyDict_Next(stack, &position, &key, &value)) {
+      auto [known, isNew] = modules.try_emplace({frame, key, value});
       if (isNew)
-        entry->second = builder.save(
-            textOf(nb::handle(nb::handle(type).attr("__qualname__")).ptr()));
-      node.moduleClass = entry->second;
+        known->second = decodeModule(frame, key, value);
+      if (known->second)
+        frame = known->second;
     }
+    return frame;
+  }
+
+  /// Null for what torch writes where it knows of no module.
+  const ModuleFrame *decodeModule(const ModuleFrame *caller, PyObject *key,
+                                  PyObject *value) {
+    if (!PyUnicode_Check(key) || !PyTuple_Check(value) ||
+        PyTuple_Size(value) < 2 || textOf(key).starts_with("_empty_"))
+      return nullptr;
+    PyObject *path = PyTuple_GetItem(value, 0);
+    nb::object type = nb::borrow(PyTuple_GetItem(value, 1));
+    if (!PyUnicode_Check(path))
+      return nullptr;
+    if (!PyUnicode_Check(type.ptr()))
+      type = type.attr("__qualname__");
+    return builder.addModule(caller, textOf(key), textOf(path),
+                             textOf(type.ptr()));
   }
 
   llvm::ArrayRef<Argument> decodeArguments(const Operator &op, PyObject *args,
@@ -256,8 +271,7 @@ private:
   Argument decodeList(PyObject *sequence) {
     SmallVector<Argument> elements;
     bool isList = PyList_Check(sequence);
-    Py_ssize_t length =
-        isList ? PyList_Size(sequence) : PyTuple_Size(sequence);
+    Py_ssize_t length = isList ? PyList_Size(sequence) : PyTuple_Size(sequence);
     for (Py_ssize_t i = 0; i < length; ++i)
       elements.push_back(decode(isList ? PyList_GetItem(sequence, i)
                                        : PyTuple_GetItem(sequence, i)));
@@ -336,6 +350,9 @@ private:
   std::unordered_map<PyObject *, const Graph *> attributes;
   std::unordered_map<PyObject *, ScalarType> dtypes;
   std::unordered_map<PyObject *, StringRef> texts;
+  std::map<std::tuple<const ModuleFrame *, PyObject *, PyObject *>,
+           const ModuleFrame *>
+      modules;
   nb::dict symbols;
 };
 
@@ -344,10 +361,9 @@ private:
 void corten::bindings::bindProgram(nb::module_ &module) {
   nb::class_<Program>(module, "Program",
                       "An exported program, read once and immutable.")
-      .def_prop_ro("num_nodes",
-                   [](const Program &program) {
-                     return program.main.nodes.size();
-                   })
+      .def_prop_ro(
+          "num_nodes",
+          [](const Program &program) { return program.main.nodes.size(); })
       .def_prop_ro("weight_bytes", [](const Program &program) {
         size_t bytes = 0;
         for (const TensorView &weight : program.weights)
@@ -364,10 +380,10 @@ void corten::bindings::bindProgram(nb::module_ &module) {
       .value("TOKEN", InputSpec::Kind::Token);
   nb::enum_<OutputSpec::Kind>(module, "OutputKind")
       .value("USER_OUTPUT", OutputSpec::Kind::UserOutput)
+      .value("PARAMETER_MUTATION", OutputSpec::Kind::ParameterMutation)
       .value("BUFFER_MUTATION", OutputSpec::Kind::BufferMutation)
       .value("USER_INPUT_MUTATION", OutputSpec::Kind::UserInputMutation)
-      .value("TOKEN", OutputSpec::Kind::Token)
-      .value("OTHER", OutputSpec::Kind::Other);
+      .value("TOKEN", OutputSpec::Kind::Token);
 
   nb::class_<PyProgramBuilder>(module, "ProgramBuilder",
                                "Fills a Program; one walker uses one builder.")
@@ -376,14 +392,15 @@ void corten::bindings::bindProgram(nb::module_ &module) {
            nb::arg("tensor_type"), nb::arg("dtype_type"), nb::arg("sym_int"),
            nb::arg("sym_float"), nb::arg("sym_bool"))
       .def("operator", &PyProgramBuilder::addOperator, nb::arg("namespace"),
-           nb::arg("name"), nb::arg("parameters"))
+           nb::arg("name"), nb::arg("parameters"), nb::arg("mutates") = false)
       .def("placeholder", &PyProgramBuilder::addPlaceholder, nb::arg("node"),
            nb::arg("name"), nb::arg("value").none())
       .def("call", &PyProgramBuilder::addCall, nb::arg("node"), nb::arg("name"),
            nb::arg("operator"), nb::arg("args"), nb::arg("kwargs"),
            nb::arg("value").none(), nb::arg("stack_trace").none(),
            nb::arg("module_stack").none())
-      .def("bind_subgraph", &PyProgramBuilder::bindSubgraph, nb::arg("node"))
+      .def("bind_subgraph", &PyProgramBuilder::bindSubgraph, nb::arg("node"),
+           nb::arg("name"))
       .def("outputs", &PyProgramBuilder::setOutputs, nb::arg("values").none())
       .def("begin_subgraph", &PyProgramBuilder::beginSubgraph, nb::arg("name"))
       .def("end_subgraph", &PyProgramBuilder::endSubgraph)

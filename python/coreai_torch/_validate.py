@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 
 #: (file, line, function, module path, module class, dtype, shape)
 _Use = tuple[str, int, str, str, str, str, "list[Any] | None"]
-_Offender = tuple[str, str, list[_Use]]
+#: (printed name, namespace, whether it works in place, uses)
+_Offender = tuple[str, str, bool, list[_Use]]
 
 #: Uses of one op that are listed before the rest is only counted.
 _SHOWN_USES = 4
@@ -24,7 +25,7 @@ def _describe(use: _Use) -> str:
     file, line, function, path, module_class, dtype, shape = use
     parts = [f"{file}:{line}" if line else "(no source line)"]
     if function:
-        where = f"{module_class.rsplit('.', 1)[-1]}." if module_class else ""
+        where = f"{module_class}." if module_class else ""
         parts.append(f"in {where}{function}")
     if path:
         parts.append(path)
@@ -35,7 +36,7 @@ def _describe(use: _Use) -> str:
 
 def _details(offenders: list[_Offender]) -> list[str]:
     lines = []
-    for name, _, uses in sorted(offenders, key=lambda offender: -len(offender[2])):
+    for name, _, _, uses in sorted(offenders, key=lambda offender: -len(offender[3])):
         count = len(uses)
         lines.append(f"  {name}  {count} use{'s' if count != 1 else ''}")
         lines += [_describe(use) for use in uses[:_SHOWN_USES]]
@@ -45,7 +46,7 @@ def _details(offenders: list[_Offender]) -> list[str]:
 
 
 def _message(entrypoint_name: str, what: str, offenders: list[_Offender]) -> str:
-    names = ", ".join(sorted(name for name, _, _ in offenders))
+    names = ", ".join(sorted(offender[0] for offender in offenders))
     return "\n".join(
         [
             f"{entrypoint_name}: {len(offenders)} {what}: {names}",
@@ -54,8 +55,12 @@ def _message(entrypoint_name: str, what: str, offenders: list[_Offender]) -> str
     )
 
 
-def _is_decomposable(name: str, table: Mapping[Any, Any]) -> bool:
-    return name in {str(key) for key in table}
+def _decomposable(offenders: list[_Offender]) -> list[_Offender]:
+    """Those that run_decompositions() replaces: in-place ops among them."""
+    import torch
+
+    table = {str(key) for key in torch.export.default_decompositions()}
+    return [o for o in offenders if o[2] or o[0] in table]
 
 
 def check_supported(program: _native.Program, entrypoint_name: str) -> None:
@@ -64,10 +69,7 @@ def check_supported(program: _native.Program, entrypoint_name: str) -> None:
     if not offenders:
         return
 
-    import torch
-
-    table = torch.export.default_decompositions()
-    decomposable = [o for o in offenders if _is_decomposable(o[0], table)]
+    decomposable = _decomposable(offenders)
     if decomposable:
         raise ValueError(
             _message(entrypoint_name, "non-decomposed ops", decomposable)

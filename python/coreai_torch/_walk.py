@@ -11,6 +11,7 @@ from torch.export.graph_signature import (
     ConstantArgument,
     InputKind,
     OutputKind,
+    OutputSpec,
 )
 
 from coreai_torch import _native
@@ -28,12 +29,37 @@ _INPUT_KINDS = {
     InputKind.CUSTOM_OBJ: _native.InputKind.CUSTOM_OBJ,
     InputKind.TOKEN: _native.InputKind.TOKEN,
 }
+#: By name: older releases of torch lack some.
 _OUTPUT_KINDS = {
-    OutputKind.USER_OUTPUT: _native.OutputKind.USER_OUTPUT,
-    OutputKind.BUFFER_MUTATION: _native.OutputKind.BUFFER_MUTATION,
-    OutputKind.USER_INPUT_MUTATION: _native.OutputKind.USER_INPUT_MUTATION,
-    OutputKind.TOKEN: _native.OutputKind.TOKEN,
+    "USER_OUTPUT": _native.OutputKind.USER_OUTPUT,
+    "LOSS_OUTPUT": _native.OutputKind.USER_OUTPUT,
+    "PARAMETER_MUTATION": _native.OutputKind.PARAMETER_MUTATION,
+    "BUFFER_MUTATION": _native.OutputKind.BUFFER_MUTATION,
+    "USER_INPUT_MUTATION": _native.OutputKind.USER_INPUT_MUTATION,
+    "TOKEN": _native.OutputKind.TOKEN,
 }
+#: The order that callers rely on for ``state_names``.
+_STATE_ORDER = ("PARAMETER_MUTATION", "BUFFER_MUTATION", "USER_INPUT_MUTATION")
+
+
+def _check_layout(specs: list[OutputSpec]) -> None:
+    """New values of state come first: parameters, buffers, then inputs.
+
+    The pairing of state names with values rests on it, so another layout must
+    not be guessed at.
+    """
+    kinds = [spec.kind.name for spec in specs if spec.kind is not OutputKind.TOKEN]
+    states = [kind for kind in kinds if kind in _STATE_ORDER]
+    if states != sorted(states, key=_STATE_ORDER.index):
+        msg = f"state outputs must list buffers first, then inputs; got {states}"
+        raise AssertionError(msg)
+    if kinds[: len(states)] != states:
+        msg = f"state outputs must come before returned values; got {kinds}"
+        raise AssertionError(msg)
+    targets = [spec.target for spec in specs if spec.kind.name in _STATE_ORDER]
+    if len(set(targets)) != len(targets):
+        msg = f"the number of state inputs and outputs differs: {targets}"
+        raise AssertionError(msg)
 
 
 class _Walker:
@@ -64,7 +90,9 @@ class _Walker:
                 )
                 for argument in target._schema.arguments
             ]
-            return self.builder.operator(namespace, name, parameters)
+            return self.builder.operator(
+                namespace, name, parameters, target._schema.is_mutable
+            )
         if isinstance(target, torch._ops.HigherOrderOperator):
             return self.builder.operator("higher_order", target._name, [])
         if getattr(operator, target.__name__, None) is target or getattr(
@@ -103,7 +131,7 @@ class _Walker:
                     builder.begin_subgraph(node.target)
                     self.graph(owner, owner.graph)
                     builder.end_subgraph()
-                    builder.bind_subgraph(node)
+                    builder.bind_subgraph(node, node.name)
             elif node.op == "output":
                 builder.outputs(node.args[0])
 
@@ -130,15 +158,16 @@ class _Walker:
         state = program.state_dict
         constants = program.constants
         signature = program.graph_signature
-        buffers = {}
+        owned = {}
         for spec in signature.input_specs:
             target = spec.target or ""
             tensor = None
             if spec.kind is InputKind.PARAMETER:
                 tensor = state[target]
+                owned[target] = spec.arg.name
             elif spec.kind is InputKind.BUFFER:
                 tensor = state[target] if spec.persistent else constants[target]
-                buffers[target] = spec.arg.name
+                owned[target] = spec.arg.name
             elif spec.kind is InputKind.CONSTANT_TENSOR:
                 tensor = constants[target]
             builder.input(
@@ -147,17 +176,21 @@ class _Walker:
                 target,
                 self.weight(tensor) if tensor is not None else -1,
             )
+        _check_layout(signature.output_specs)
         for spec in signature.output_specs:
+            kind = spec.kind.name
+            if kind not in _OUTPUT_KINDS:
+                msg = (
+                    f"output '{spec.arg.name}' is a {kind}: only programs for "
+                    "inference can be converted"
+                )
+                raise ValueError(msg)
             mutated = None
-            if spec.kind is OutputKind.BUFFER_MUTATION:
-                mutated = nodes[buffers[spec.target]]
-            elif spec.kind is OutputKind.USER_INPUT_MUTATION:
+            if kind == "USER_INPUT_MUTATION":
                 mutated = nodes[spec.target]
-            builder.output(
-                _OUTPUT_KINDS.get(spec.kind, _native.OutputKind.OTHER),
-                node_of(spec.arg),
-                mutated,
-            )
+            elif kind in _STATE_ORDER:
+                mutated = nodes[owned[spec.target]]
+            builder.output(_OUTPUT_KINDS[kind], node_of(spec.arg), mutated)
 
     def ranges(self, program: ExportedProgram) -> None:
         for symbol, bounds in program.range_constraints.items():

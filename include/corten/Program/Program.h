@@ -238,6 +238,9 @@ struct Operator {
   /// In schema order; empty for operators without a schema, whose arguments
   /// are positional.
   llvm::ArrayRef<Parameter> parameters;
+  /// The schema says that a call writes to one of its arguments. A functional
+  /// program has no such calls.
+  bool mutates = false;
 
   /// As torch prints it: "aten.add.Tensor".
   std::string printedName() const;
@@ -249,6 +252,22 @@ struct SourceLocation {
   llvm::StringRef function;
   unsigned line = 0;
   bool isKnown() const { return line != 0; }
+};
+
+/// A module on the way from the program's root to a call.
+struct ModuleFrame {
+  /// The module that called this one; null for the root.
+  const ModuleFrame *caller = nullptr;
+  /// What torch calls this use of the module; a module that is called twice has
+  /// two.
+  llvm::StringRef instance;
+  /// Dotted path, empty for the root ("encoder.layer.0").
+  llvm::StringRef path;
+  /// With its Python module ("torch.nn.modules.linear.Linear").
+  llvm::StringRef className;
+
+  /// The class without its Python module.
+  llvm::StringRef shortClassName() const;
 };
 
 /// One node of a graph: a placeholder, a call, or a reference to an attribute.
@@ -267,9 +286,8 @@ struct Node {
   llvm::ArrayRef<ValueInfo> results;
   /// The recorded stack trace, innermost frame last; parsed on demand.
   llvm::StringRef stackTrace;
-  /// Dotted path and class of the innermost module that made the call.
-  llvm::StringRef modulePath;
-  llvm::StringRef moduleClass;
+  /// The innermost module that made the call; null when torch recorded none.
+  const ModuleFrame *module = nullptr;
 
   /// Value information of a node with a single result.
   const ValueInfo &info() const {
@@ -326,10 +344,10 @@ struct InputSpec {
 struct OutputSpec {
   enum class Kind : uint8_t {
     UserOutput,
+    ParameterMutation,
     BufferMutation,
     UserInputMutation,
     Token,
-    Other,
   };
   Kind kind = Kind::UserOutput;
   Argument value;
@@ -356,6 +374,7 @@ private:
   llvm::StringSaver saver;
   std::deque<Operator> operators;
   std::deque<Node> nodes;
+  std::deque<ModuleFrame> modules;
   std::deque<Graph> subgraphs;
 };
 
@@ -377,7 +396,13 @@ public:
                 std::optional<int64_t> max);
 
   const Operator *addOperator(llvm::StringRef nameSpace, llvm::StringRef name,
-                              llvm::ArrayRef<Parameter> parameters);
+                              llvm::ArrayRef<Parameter> parameters,
+                              bool mutates = false);
+
+  /// The frame for a use of a module; the same one for the same use.
+  const ModuleFrame *addModule(const ModuleFrame *caller,
+                               llvm::StringRef instance, llvm::StringRef path,
+                               llvm::StringRef className);
 
   /// Appends a node to `graph`. The caller fills in the rest.
   Node &addNode(Graph &graph, Node::Kind kind, llvm::StringRef name);
@@ -398,6 +423,9 @@ public:
 private:
   std::unique_ptr<Program> program;
   llvm::StringMap<unsigned> symbolIds;
+  llvm::DenseMap<std::pair<const ModuleFrame *, llvm::StringRef>,
+                 llvm::SmallVector<const ModuleFrame *, 1>>
+      modulesByInstance;
   llvm::DenseMap<const void *, llvm::SmallVector<int, 1>> weightsByAddress;
 };
 

@@ -29,7 +29,8 @@ collectUnsupported(const Graph &graph,
     if (node->kind != Node::Kind::Call)
       continue;
     const Operator &op = *node->callee;
-    if (!hasLowering(op.nameSpace, op.name)) {
+    // A write to an argument would be lost: values never change.
+    if (op.mutates || !hasLowering(op.nameSpace, op.name)) {
       UnsupportedOperator &entry = found[op.printedName()];
       entry.op = &op;
       entry.uses.push_back({node});
@@ -72,9 +73,9 @@ static std::string describeFailure(StringRef entry, const Node *node,
     if (!source.function.empty())
       stream << " in " << source.function;
   }
-  if (!node->modulePath.empty())
-    stream << "\n  in module " << node->modulePath << " ("
-           << node->moduleClass << ")";
+  if (node->module && !node->module->path.empty())
+    stream << "\n  in module " << node->module->path << " ("
+           << node->module->className << ")";
   return message;
 }
 

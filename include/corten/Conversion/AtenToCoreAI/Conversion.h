@@ -56,7 +56,8 @@ struct UnsupportedUse {
   const Node *node = nullptr;
 };
 
-/// An operator of the program that no lowering exists for, with all its uses.
+/// An operator of the program that cannot be converted, because no lowering
+/// exists for it or because it works in place, with all its uses.
 struct UnsupportedOperator {
   const Operator *op = nullptr;
   std::vector<UnsupportedUse> uses;
