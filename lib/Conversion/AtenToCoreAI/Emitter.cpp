@@ -2,7 +2,11 @@
 
 #include "Emitter.h"
 
+#include "Broadcast.h"
+
 #include "corten/Dialect/CoreAI/IR/CoreAIOps.h"
+
+#include "mlir/IR/Matchers.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -302,7 +306,27 @@ Value Emitter::sizes(ArrayRef<Argument> arguments, IndexKind kind) {
   return joinSizes(pieces, kind);
 }
 
+/// The entries of a constant index vector.
+static std::optional<SmallVector<int64_t>> constantIndices(Value x) {
+  DenseIntElementsAttr elements;
+  if (!matchPattern(x, m_Constant(&elements)))
+    return std::nullopt;
+  SmallVector<int64_t> entries;
+  for (const APInt &entry : elements.getValues<APInt>())
+    entries.push_back(entry.getSExtValue());
+  return entries;
+}
+
 Value Emitter::joinSizes(ArrayRef<Value> pieces, IndexKind kind) {
+  SmallVector<int64_t> literals;
+  bool isConstant = llvm::all_of(pieces, [&](Value piece) {
+    std::optional<SmallVector<int64_t>> entries = constantIndices(piece);
+    if (entries)
+      llvm::append_range(literals, *entries);
+    return entries.has_value();
+  });
+  if (isConstant)
+    return indices(literals, kind);
   Value joined = pieces.size() == 1 ? pieces.front() : concat(pieces, 0);
   return cast(joined, kind == IndexKind::Signed ? si32() : ui32());
 }
@@ -320,6 +344,38 @@ Value Emitter::dim(Value x, int64_t axis) {
   if (!type.isDynamicDim(axis))
     return indices({type.getDimSize(axis)});
   return slice(shape(x), {axis}, {axis + 1}, {1});
+}
+
+/// Product of extents; open if one of them is.
+static int64_t product(ArrayRef<int64_t> extents) {
+  int64_t result = 1;
+  for (int64_t extent : extents) {
+    if (ShapedType::isDynamic(extent))
+      return extent;
+    result *= extent;
+  }
+  return result;
+}
+
+Value Emitter::numElements(Value x, int64_t from, int64_t to) {
+  int64_t known = product(type(x).getShape().slice(from, to - from));
+  if (!ShapedType::isDynamic(known))
+    return indices({known});
+  Value count;
+  for (int64_t axis = from; axis < to; ++axis)
+    count = count ? mul(count, dim(x, axis)) : dim(x, axis);
+  return count;
+}
+
+Value Emitter::positions(Value x, int64_t axis) {
+  auto type = cast<RankedTensorType>(x.getType());
+  int64_t extent = type.getDimSize(axis);
+  // Long sequences are cheaper to compute than to store.
+  constexpr int64_t kLongestConstant = 256;
+  if (!type.isDynamicDim(axis) && extent <= kLongestConstant)
+    return indices(llvm::to_vector(llvm::seq<int64_t>(0, extent)));
+  Value stop = reshape(dim(x, axis), ArrayRef<int64_t>());
+  return create<coreai::RangeOp>({index(0), stop, index(1)});
 }
 
 //===----------------------------------------------------------------------===//
@@ -392,8 +448,12 @@ static bool isBoolean(Value x) {
 // The runtime has no i1 kernels for arithmetic and order; on booleans they are
 // logic.
 Value Emitter::add(Value x, Value y) {
-  return isBoolean(x) ? create<coreai::BroadcastingOrOp>({x, y})
-                      : create<coreai::BroadcastingAddOp>({x, y});
+  if (isBoolean(x))
+    return create<coreai::BroadcastingOrOp>({x, y});
+  // The difference with the negated operand is the same number, bit for bit.
+  if (isSumMisread(x, y))
+    return isBroadcast(y, x) ? sub(x, negate(y)) : sub(y, negate(x));
+  return create<coreai::BroadcastingAddOp>({x, y});
 }
 Value Emitter::mul(Value x, Value y) {
   return isBoolean(x) ? create<coreai::BroadcastingAndOp>({x, y})
@@ -468,6 +528,8 @@ Value Emitter::reshape(Value x, Value shape, RankedTensorType type) {
 }
 
 Value Emitter::transpose(Value x, ArrayRef<int64_t> permutation) {
+  if (llvm::equal(permutation, llvm::seq<int64_t>(0, permutation.size())))
+    return x;
   return create<coreai::TransposeOp>(
       {x, indices(permutation, IndexKind::Unsigned)});
 }
@@ -492,6 +554,109 @@ Value Emitter::slice(Value x, ArrayRef<int64_t> starts, ArrayRef<int64_t> ends,
   if (type)
     return createTyped<coreai::SliceOp>(type, {x, start, end, stride});
   return create<coreai::SliceOp>({x, start, end, stride});
+}
+
+Value Emitter::pad(Value x, ArrayRef<int64_t> padding, Value fill) {
+  if (llvm::all_of(padding, [](int64_t amount) { return amount == 0; }))
+    return x;
+  return pad(x, indices(padding, IndexKind::Unsigned), fill);
+}
+
+Value Emitter::pad(Value x, Value padding, Value fill) {
+  return create<coreai::PadOp>(
+      {x, padding, fill},
+      attribute("padding_mode",
+                coreai::PaddingModeAttr::get(builder.getContext(),
+                                             coreai::PaddingMode::Constant)));
+}
+
+Value Emitter::slice(Value x, int64_t axis, Value start, Value end,
+                     int64_t stride, RankedTensorType type) {
+  int64_t rank = type.getRank();
+  auto along = [&](Value piece, int64_t elsewhere) {
+    SmallVector<Value> pieces;
+    for (int64_t i = 0; i < rank; ++i)
+      pieces.push_back(i == axis ? piece : indices({elsewhere}));
+    return joinSizes(pieces);
+  };
+  Value starts = along(start, 0), ends = along(end, INT32_MAX);
+  SmallVector<int64_t> strides(rank, 1);
+  strides[axis] = stride;
+  return createTyped<coreai::SliceOp>(type,
+                                      {x, starts, ends, indices(strides)});
+}
+
+Value Emitter::mergeAxes(Value x, int64_t from, int64_t to) {
+  RankedTensorType known = type(x);
+  ArrayRef<int64_t> extents = known.getShape();
+  if (to - from == 1)
+    return x;
+  SmallVector<int64_t> shape(extents.take_front(from));
+  shape.push_back(product(extents.slice(from, to - from)));
+  llvm::append_range(shape, extents.drop_front(to));
+  if (known.hasStaticShape())
+    return reshape(x, shape);
+  SmallVector<Value> sizes;
+  for (int64_t axis = 0; axis < from; ++axis)
+    sizes.push_back(dim(x, axis));
+  sizes.push_back(numElements(x, from, to));
+  for (int64_t axis = to; axis < known.getRank(); ++axis)
+    sizes.push_back(dim(x, axis));
+  return reshape(x, joinSizes(sizes), known.clone(shape));
+}
+
+Value Emitter::gather(Value x, Value index, int64_t axis) {
+  // The runtime has no complex gather along an axis.
+  if (isa<ComplexType>(type(x).getElementType())) {
+    Value real = gather(create<coreai::RealPartOp>({x}), index, axis);
+    Value imaginary = gather(create<coreai::ImaginaryPartOp>({x}), index, axis);
+    return create<coreai::CreateComplexOp>({real, imaginary});
+  }
+  return create<coreai::GatherAlongAxisOp>({x, index, this->index(axis)});
+}
+
+Value Emitter::take(Value x, Value index, int64_t axis) {
+  SmallVector<int64_t> others, extents(type(x).getShape());
+  for (int64_t other = 0; other < type(x).getRank(); ++other)
+    if (other != axis)
+      others.push_back(other);
+  extents[axis] = type(index).getDimSize(0);
+  index = broadcast(expandDims(index, others),
+                    RankedTensorType::get(extents, si32()),
+                    [&](int64_t other) { return dim(x, other); });
+  return gather(x, index, axis);
+}
+
+Value Emitter::refine(Value x, RankedTensorType type) {
+  auto known = cast<RankedTensorType>(x.getType());
+  SmallVector<int64_t> extents(known.getShape());
+  for (auto [extent, stated] : llvm::zip_equal(extents, type.getShape()))
+    if (ShapedType::isDynamic(extent))
+      extent = stated;
+  RankedTensorType refined = known.clone(extents);
+  return refined == known ? x : createTyped<coreai::CastOp>(refined, x);
+}
+
+Value Emitter::broadcast(Value x, RankedTensorType type,
+                         llvm::function_ref<Value(int64_t)> extent) {
+  auto known = cast<RankedTensorType>(x.getType());
+  int64_t missing = type.getRank() - known.getRank();
+  x = expandDims(x, llvm::to_vector(llvm::seq<int64_t>(0, missing)));
+  known = cast<RankedTensorType>(x.getType());
+  SmallVector<int64_t> axes, shape(known.getShape());
+  SmallVector<Value> extents;
+  for (int64_t axis = 0; axis < type.getRank(); ++axis) {
+    if (known.getDimSize(axis) != 1 || type.getDimSize(axis) == 1)
+      continue;
+    axes.push_back(axis);
+    extents.push_back(extent(axis));
+    shape[axis] = type.getDimSize(axis);
+  }
+  if (axes.empty())
+    return x;
+  return createTyped<coreai::BroadcastInDimsOp>(
+      known.clone(shape),
+      {x, joinSizes(extents, IndexKind::Unsigned), indices(axes)});
 }
 
 Value Emitter::broadcastTo(Value x, Value shape, RankedTensorType type) {

@@ -20,6 +20,7 @@
 #include "mlir/Interfaces/InferTypeOpInterface.h"
 
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 
 namespace corten {
@@ -62,10 +63,19 @@ public:
     return typeOf(node.result(result));
   }
 
+  static mlir::RankedTensorType type(mlir::Value x) {
+    return mlir::cast<mlir::RankedTensorType>(x.getType());
+  }
+
   mlir::Type f32() { return builder.getF32Type(); }
   mlir::Type si32() { return builder.getIntegerType(32, true); }
   mlir::Type ui32() { return builder.getIntegerType(32, false); }
   mlir::Type i1() { return builder.getI1Type(); }
+  /// What sums over values of type `element` are formed in: f32 for the 16-bit
+  /// floats, the type itself otherwise.
+  mlir::Type accumulationType(mlir::Type element) {
+    return element.isF16() || element.isBF16() ? f32() : element;
+  }
 
   //===------------------------------------------------------------------===//
   // Operands
@@ -80,9 +90,20 @@ public:
   mlir::Value optionalTensor(const AtenNode &node, llvm::StringRef parameter) {
     return node.has(parameter) ? value(node[parameter]) : mlir::Value();
   }
+  /// The value with all the extents that torch knows of it.
+  mlir::Value refined(const Argument &argument) {
+    return refine(value(argument), typeOf(argument.asNode()->info()));
+  }
+  mlir::Value refined(const AtenNode &node, llvm::StringRef parameter) {
+    return refined(node[parameter]);
+  }
   /// Results of a node that has been lowered.
   llvm::ArrayRef<mlir::Value> results(const Node &node) const;
   void setResults(const Node &node, Results results);
+  /// Something that is lowered picks this result of a call with several.
+  bool isUsed(const Node &node, unsigned result) const {
+    return usedResults.contains({&node, result});
+  }
 
   /// A tensor, a number or a symbolic number, as a value of element type
   /// `element`: tensors are cast, numbers become rank-0 constants, symbolic
@@ -138,7 +159,11 @@ public:
   mlir::Value dim(mlir::Value x, int64_t axis);
   /// All extents of `x` as one vector.
   mlir::Value shape(mlir::Value x, IndexKind kind = IndexKind::Signed);
-  /// Joins rank-1 si32 pieces.
+  /// Product of extents [from, to) of `x` as tensor<1xsi32>.
+  mlir::Value numElements(mlir::Value x, int64_t from, int64_t to);
+  /// 0, 1, … for the places along `axis` of `x`.
+  mlir::Value positions(mlir::Value x, int64_t axis);
+  /// Joins rank-1 si32 pieces; into one constant when all are constants.
   mlir::Value joinSizes(llvm::ArrayRef<mlir::Value> pieces,
                         IndexKind kind = IndexKind::Signed);
 
@@ -224,6 +249,27 @@ public:
                     llvm::ArrayRef<int64_t> ends,
                     llvm::ArrayRef<int64_t> strides,
                     mlir::RankedTensorType type = {});
+  /// Surrounds `x` with a rank-0 value; `padding` is [before, after] per axis.
+  mlir::Value pad(mlir::Value x, llvm::ArrayRef<int64_t> padding,
+                  mlir::Value fill);
+  mlir::Value pad(mlir::Value x, mlir::Value padding, mlir::Value fill);
+  /// Slice of one axis; `start` and `end` are tensor<1xsi32>.
+  mlir::Value slice(mlir::Value x, int64_t axis, mlir::Value start,
+                    mlir::Value end, int64_t stride,
+                    mlir::RankedTensorType type);
+  /// Axes [from, to) as one.
+  mlir::Value mergeAxes(mlir::Value x, int64_t from, int64_t to);
+  /// Elements of `x` at `index` along `axis`; both have one shape off it.
+  mlir::Value gather(mlir::Value x, mlir::Value index, int64_t axis);
+  /// Slices of `x` along `axis`, at the entries of the vector `index`.
+  mlir::Value take(mlir::Value x, mlir::Value index, int64_t axis);
+  /// States extents of `type` that `x` leaves open.
+  mlir::Value refine(mlir::Value x, mlir::RankedTensorType type);
+  /// Adds leading axes and repeats unit axes until `x` has the shape of `type`;
+  /// `extent` gives the size of an axis of it as tensor<1xsi32>. Open extents
+  /// of `x` have their final size already.
+  mlir::Value broadcast(mlir::Value x, mlir::RankedTensorType type,
+                        llvm::function_ref<mlir::Value(int64_t)> extent);
   /// Repeats unit axes up to the extents of `shape`.
   mlir::Value broadcastTo(mlir::Value x, mlir::Value shape,
                           mlir::RankedTensorType type);
@@ -289,6 +335,7 @@ private:
   /// Name of the entry point being emitted; part of composite symbols.
   std::string entryName;
   llvm::DenseMap<const Node *, Results> values;
+  llvm::DenseSet<std::pair<const Node *, unsigned>> usedResults;
   llvm::StringMap<unsigned> symbols;
   bool failed = false;
 };

@@ -34,6 +34,8 @@ using llvm::StringRef;
 #define SHAPE ROW
 #define PADDING ROW
 #define INDEXING ROW
+#define SCATTER ROW
+#define RESIZE ROW
 #define CREATION ROW
 #define SYMBOLIC ROW
 static constexpr auto kKeys = std::to_array<std::string_view>({

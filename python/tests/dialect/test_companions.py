@@ -247,7 +247,7 @@ REFUSED = [
     "#udml.lifecycle<init|encode>",
     "#udml.lifecycle<reshape,encode>",
     "!udml.array<4, #param.constant<f32> : !param.type>",
-    '#debuginfo.location<loc(unknown) in @main>',
+    "#debuginfo.location<loc(unknown) in @main>",
     '#debuginfo.location<loc("a":1:2) in "x">',
     f'#debuginfo.location<loc("a.py":1:2) in {UNIT}>',
     '#debuginfo.metadata<"k": 1.0>',
