@@ -8,7 +8,7 @@ from support.cases import ALL_FLOATS, case, check, convert, export, floats, inf,
 
 CASES = [
     case("one_op", together(F.relu, torch.sigmoid, F.silu, torch.tanh), floats(3, 5, special=(inf, nan, 0.0, 20.0, -20.0)), dtypes=ALL_FLOATS, dynamic=((0,),)),
-    case("gelu", together(F.gelu, lambda x: F.gelu(x, approximate="tanh")), floats(3, 5, special=(inf, nan, 0.0, 5.0, -5.0)), dtypes=ALL_FLOATS),
+    case("gelu", together(F.gelu, lambda x: F.gelu(x, approximate="tanh")), floats(3, 5, special=(nan, 0.0, 5.0, -5.0)), dtypes=ALL_FLOATS),
     case("leaky_relu", together(F.leaky_relu, lambda x: F.leaky_relu(x, 0.2), lambda x: F.leaky_relu(x, 1.0)), floats(3, 5, special=(inf, -inf, nan, 0.0)), dynamic=((0,),)),
     case("hardtanh", together(F.hardtanh, F.relu6, lambda x: F.hardtanh(x, -2, 0.5)), floats(3, 5, low=-8, high=8, special=(inf, -inf, nan)), exact=True),
     case("hardtanh_of_integers", lambda x: F.hardtanh(x, -2, 3), ints(6)),
