@@ -163,9 +163,9 @@ static FailureOr<Interface> nameInterface(const EntryPoint &entry,
   auto nextInput = inputNames.begin();
   SmallVector<std::string> arguments, results;
   for (Interface::Input &input : interface.inputs) {
-    input.name = input.spec->isMutated ? stateNames[stateIndex.lookup(
-                                             input.spec->node)]
-                                       : *nextInput++;
+    input.name = input.spec->isMutated
+                     ? stateNames[stateIndex.lookup(input.spec->node)]
+                     : *nextInput++;
     arguments.push_back(input.name);
   }
   auto nextOutput = outputNames.begin();
@@ -175,8 +175,8 @@ static FailureOr<Interface> nameInterface(const EntryPoint &entry,
                       : *nextOutput++;
     results.push_back(output.name);
   }
-  if (failed(checkNames(arguments, "inputs and states", entry.name,
-                        location)) ||
+  if (failed(
+          checkNames(arguments, "inputs and states", entry.name, location)) ||
       failed(checkNames(results, "outputs and states", entry.name, location)))
     return failure();
   return interface;
@@ -212,10 +212,9 @@ LogicalResult Emitter::emitEntryPoint(const EntryPoint &entry) {
     currentNode = input.spec->node;
     RankedTensorType type = inputType(*this, currentNode->info());
     if (!type)
-      return error(*currentNode)
-             << "input '" << input.name << "' has the type "
-             << scalarTypeName(currentNode->info().dtype)
-             << ", which Core AI cannot express";
+      return error(*currentNode) << "input '" << input.name << "' has the type "
+                                 << scalarTypeName(currentNode->info().dtype)
+                                 << ", which Core AI cannot express";
     signature.inputs.push_back(
         {type, input.name, input.spec->isMutated ? input.name : ""});
   }
@@ -326,8 +325,7 @@ LogicalResult Emitter::emitNode(const Node &node) {
   return success();
 }
 
-LogicalResult Emitter::checkResults(const Node &node,
-                                    ArrayRef<Value> lowered) {
+LogicalResult Emitter::checkResults(const Node &node, ArrayRef<Value> lowered) {
   for (auto [i, info, value] : llvm::enumerate(node.results, lowered)) {
     if (!info.isTensor() || !value)
       continue;
