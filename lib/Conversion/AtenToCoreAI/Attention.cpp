@@ -1,8 +1,246 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "Composite.h"
+#include "DimExpr.h"
 #include "Table.h"
+
+#include "corten/Dialect/CoreAI/IR/CoreAIOps.h"
+
+#include <cmath>
+#include <limits>
 
 using namespace corten;
 using namespace mlir;
 
-llvm::ArrayRef<TableEntry> corten::loweringsAttention() { return {}; }
+static RankedTensorType typeOf(Value x) {
+  return cast<RankedTensorType>(x.getType());
+}
+
+/// True where query i may look at key j: j <= i, counted from the first query
+/// and the first key.
+static Value causalMask(Emitter &emit, const DimExpr &queries,
+                        const DimExpr &keys) {
+  Value row = emit.expandDims(countUp(emit, queries), {1});
+  Value column = emit.expandDims(countUp(emit, keys), {0});
+  return emit.logicalNot(emit.greater(column, row));
+}
+
+//===----------------------------------------------------------------------===//
+// Bringing operands to [B, H, T, D]
+//===----------------------------------------------------------------------===//
+
+/// Leading axes of a tensor with more than four, as one.
+static Value flattenBatch(Emitter &emit, Value x) {
+  RankedTensorType type = typeOf(x);
+  int64_t batch = 1;
+  for (int64_t extent : type.getShape().drop_back(3))
+    batch = ShapedType::isDynamic(extent) || ShapedType::isDynamic(batch)
+                ? ShapedType::kDynamic
+                : batch * extent;
+  SmallVector<DimExpr> shape = {
+      DimExpr(emit, ShapedType::isDynamic(batch) ? -1 : batch)};
+  SmallVector<int64_t> extents = {batch};
+  for (int64_t axis = type.getRank() - 3; axis < type.getRank(); ++axis) {
+    shape.push_back(DimExpr(emit, x, axis));
+    extents.push_back(type.getDimSize(axis));
+  }
+  return emit.reshape(x, joinDims(emit, shape),
+                      RankedTensorType::get(extents, type.getElementType()));
+}
+
+/// One head if there is no axis of heads, one batch if there is none of those.
+static Value toRank4(Emitter &emit, Value x) {
+  switch (typeOf(x).getRank()) {
+  case 2:
+    return emit.expandDims(x, {0, 1});
+  case 3:
+    return emit.expandDims(x, {1});
+  case 4:
+    return x;
+  default:
+    return flattenBatch(emit, x);
+  }
+}
+
+/// Brings a mask, which broadcasts to [batch..., Tq, Tk] of the query as it
+/// was given, to what broadcasts to [B, H, Tq, Tk].
+static Value maskToRank4(Emitter &emit, Value mask, Value query) {
+  int64_t rank = typeOf(mask).getRank();
+  RankedTensorType queryType = typeOf(query);
+  // Without heads, the mask's third-last axis is the batch.
+  if (queryType.getRank() == 3 && rank == 3)
+    return emit.expandDims(mask, {1});
+  if (queryType.getRank() <= 4 || rank < 4)
+    return mask;
+  // The batch axes are about to become one: repeat the mask's to match.
+  int64_t batchAxes = queryType.getRank() - 3;
+  SmallVector<DimExpr> shape;
+  SmallVector<int64_t> extents;
+  for (int64_t axis = 0; axis < batchAxes; ++axis)
+    shape.push_back(DimExpr(emit, query, axis));
+  for (int64_t axis = rank - 3; axis < rank; ++axis)
+    shape.push_back(DimExpr(emit, mask, axis));
+  for (const DimExpr &dim : shape)
+    extents.push_back(dim.extent());
+  Value repeated = emit.broadcastTo(
+      mask, joinDims(emit, shape, IndexKind::Unsigned),
+      RankedTensorType::get(extents, typeOf(mask).getElementType()));
+  return flattenBatch(emit, repeated);
+}
+
+//===----------------------------------------------------------------------===//
+// The composite
+//===----------------------------------------------------------------------===//
+
+/// Repeats each of the heads of [B, H, T, D] in place, up to `heads` of them.
+static FailureOr<Value> repeatHeads(const AtenNode &node, Emitter &emit,
+                                    Value x, int64_t heads) {
+  RankedTensorType type = typeOf(x);
+  int64_t own = type.getDimSize(1);
+  if (own == heads)
+    return x;
+  if (ShapedType::isDynamic(own) || ShapedType::isDynamic(heads) ||
+      heads % own != 0)
+    return emit.error(node) << "grouped-query attention with " << heads
+                            << " query heads and " << own << " key heads";
+  Value tiled = emit.create<coreai::TileOp>(
+      {emit.expandDims(x, {2}),
+       emit.indices({1, 1, heads / own, 1, 1}, IndexKind::Unsigned)});
+  SmallVector<DimExpr> shape;
+  for (int64_t axis = 0; axis < 4; ++axis)
+    shape.push_back(axis == 1 ? DimExpr(emit, heads) : DimExpr(emit, x, axis));
+  SmallVector<int64_t> extents(type.getShape());
+  extents[1] = heads;
+  return emit.reshape(tiled, joinDims(emit, shape),
+                      RankedTensorType::get(extents, type.getElementType()));
+}
+
+/// query * scale, or query / sqrt(D) when there is none.
+static Value scaleQuery(Emitter &emit, Value query,
+                        std::optional<double> scale) {
+  Type element = getElementTypeOrSelf(query);
+  DimExpr width(emit, query, 3);
+  if (!scale && width.isStatic())
+    scale = 1.0 / std::sqrt(static_cast<double>(width.extent()));
+  if (scale)
+    return emit.scaleBy(query, *scale);
+  Value factor =
+      emit.create<coreai::RsqrtOp>({emit.cast(width.scalar(), emit.f32())});
+  return emit.mul(query, emit.cast(factor, element));
+}
+
+/// softmax(scores) with a mask. A query that may look at nothing gets weights
+/// of zero, as in torch, where the plain formula gives NaN.
+static Value maskedSoftmax(Emitter &emit, Value scores, Value mask) {
+  Type element = getElementTypeOrSelf(scores);
+  auto softmax = [&](Value x) {
+    return emit.create<coreai::SoftmaxOp>({x, emit.index(3)});
+  };
+  if (!mask)
+    return softmax(scores);
+  Value zero = emit.scalar(0.0, element);
+  Value closed = emit.scalar(-std::numeric_limits<double>::infinity(), element);
+  if (getElementTypeOrSelf(mask).isInteger(1)) {
+    Value weights = softmax(emit.where(mask, scores, closed));
+    return emit.where(mask, weights, zero);
+  }
+  Value sum = emit.add(scores, emit.cast(mask, element));
+  Value largest = emit.reduce<coreai::ReduceMaxOp>(sum, {3}, /*keepDims=*/true);
+  return emit.where(emit.equal(largest, closed), zero, softmax(sum));
+}
+
+/// scaled_dot_product_attention(query, key, value, attn_mask, dropout_p,
+///                              is_causal, scale, enable_gqa)
+///
+///   softmax(query keyᵀ * scale + mask) value
+///
+/// Composite of the same name over [B, H, T, D]; D of the values may differ. A
+/// causal mask becomes a boolean one, made outside of the composite, whose
+/// attribute `is_causal` counts from the last query instead of the first.
+/// Dropout is left out: programs are for inference.
+static FailureOr<Value> lowerAttention(const AtenNode &node, Emitter &emit) {
+  Value query = emit.tensor(node, "query");
+  Value key = emit.tensor(node, "key");
+  Value value = emit.tensor(node, "value");
+  Value mask = emit.optionalTensor(node, "attn_mask");
+  int64_t rank = typeOf(query).getRank();
+  if (rank < 2)
+    return emit.error(node) << "attention of a query with " << rank << " axes";
+  if (node.flag("is_causal")) {
+    if (mask)
+      return emit.error(node) << "attention with both a mask and is_causal";
+    mask = causalMask(emit, DimExpr(emit, query, rank - 2),
+                      DimExpr(emit, key, rank - 2));
+  }
+  bool repeats = node.has("enable_gqa") && node.flag("enable_gqa");
+  std::optional<double> scale;
+  if (node.has("scale"))
+    scale = node.number("scale");
+
+  CompositeSpec spec{"scaled_dot_product_attention",
+                     mask ? "sdpa" : "sdpa_maskless",
+                     {"q", "k", "v"},
+                     {{"is_causal", false}, {"window_size", int64_t(0)}},
+                     {"query", "key", "value"}};
+  if (scale)
+    spec.attributes.push_back({"scale", *scale});
+  SmallVector<Value> operands = {toRank4(emit, query), toRank4(emit, key),
+                                 toRank4(emit, value)};
+  if (mask) {
+    spec.arguments.push_back("m");
+    spec.inputs.push_back("attn_mask");
+    operands.push_back(maskToRank4(emit, mask, query));
+  }
+
+  FailureOr<Value> attended = emit.composite(
+      spec, operands, [&](ValueRange arguments) -> FailureOr<Value> {
+        FailureOr<Value> keys = arguments[1], values = arguments[2];
+        if (repeats) {
+          int64_t heads = typeOf(arguments[0]).getDimSize(1);
+          keys = repeatHeads(node, emit, arguments[1], heads);
+          values = repeatHeads(node, emit, arguments[2], heads);
+          if (failed(keys) || failed(values))
+            return failure();
+        }
+        Value scores = emit.matmul(scaleQuery(emit, arguments[0], scale),
+                                   emit.transpose(*keys, {0, 1, 3, 2}));
+        Value weights = maskedSoftmax(
+            emit, scores, arguments.size() == 4 ? arguments[3] : Value());
+        return emit.matmul(weights, *values);
+      });
+  if (failed(attended))
+    return failure();
+  if (rank == 4)
+    return attended;
+  if (rank < 4)
+    return emit.shrinkDims(*attended, rank == 3 ? ArrayRef<int64_t>{1}
+                                                : ArrayRef<int64_t>{0, 1});
+  SmallVector<DimExpr> shape;
+  for (int64_t axis = 0; axis < rank - 1; ++axis)
+    shape.push_back(DimExpr(emit, query, axis));
+  shape.push_back(DimExpr(emit, value, rank - 1));
+  return emit.reshape(*attended, joinDims(emit, shape), emit.typeOf(node));
+}
+
+/// _scaled_dot_product_flash_attention_for_cpu(query, key, value, dropout_p,
+///                                             is_causal, attn_mask, scale)
+///
+/// What the export makes of attention when a table of its own decomposes it.
+/// The second result, for the backward pass, is not available.
+static FailureOr<Results> lowerFlashAttention(const AtenNode &node,
+                                              Emitter &emit) {
+  if (emit.isUsed(node, 1))
+    return emit.error(node) << "the log-sum-exp of attention is not available";
+  FailureOr<Value> attended = lowerAttention(node, emit);
+  if (failed(attended))
+    return failure();
+  return Results{*attended, Value()};
+}
+
+llvm::ArrayRef<TableEntry> corten::loweringsAttention() {
+#define ATTENTION(key, lowering) {key, lowerWith<lowering>},
+  static const TableEntry entries[] = {
+#include "AtenTable.def"
+  };
+  return entries;
+}

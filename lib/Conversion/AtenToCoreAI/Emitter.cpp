@@ -2,6 +2,8 @@
 
 #include "Emitter.h"
 
+#include "Broadcast.h"
+
 #include "corten/Dialect/CoreAI/IR/CoreAIOps.h"
 
 #include "mlir/IR/Matchers.h"
@@ -33,10 +35,9 @@ Operation *Emitter::inferAndCreate(OperationState &state, InferFn infer) {
              << "' does not accept operands of type ";
   llvm::interleaveComma(ValueRange(state.operands).getTypes(), diagnostic);
   diagnostic.report();
-  RankedTensorType standIn =
-      currentNode && !currentNode->results.empty()
-          ? typeOf(currentNode->results.front())
-          : RankedTensorType();
+  RankedTensorType standIn = currentNode && !currentNode->results.empty()
+                                 ? typeOf(currentNode->results.front())
+                                 : RankedTensorType();
   if (!standIn)
     standIn = RankedTensorType::get({}, f32());
   return UnrealizedConversionCastOp::create(builder, state.location, standIn,
@@ -191,7 +192,13 @@ FailureOr<Value> Emitter::operand(const AtenNode &node,
     if (!argument.asNode()->info().isTensor() &&
         cast<RankedTensorType>(found.getType()).getRank() == 1)
       found = reshape(found, ArrayRef<int64_t>());
-    return cast(found, element);
+    return convert(found, element);
+  }
+  if (argument.kind() == Argument::Kind::Complex && isa<ComplexType>(element)) {
+    Type part = cast<ComplexType>(element).getElementType();
+    return create<coreai::CreateComplexOp>(
+        {scalar(argument.asComplex().real(), part),
+         scalar(argument.asComplex().imag(), part)});
   }
   if (argument.kind() == Argument::Kind::Float ||
       (argument.isNumber() && !isa<IntegerType>(element)))
@@ -209,8 +216,7 @@ FailureOr<Value> Emitter::operand(const AtenNode &node,
   return error(node) << "an argument is neither a tensor nor a number";
 }
 
-std::optional<ScalarType>
-Emitter::commonType(ArrayRef<Argument> arguments) {
+std::optional<ScalarType> Emitter::commonType(ArrayRef<Argument> arguments) {
   std::optional<ScalarType> dimensioned, scalars, numbers;
   bool promotable = true;
   auto join = [&](std::optional<ScalarType> &into, ScalarType type) {
@@ -256,9 +262,9 @@ Emitter::commonType(ArrayRef<Argument> arguments) {
   if (!promotable)
     return std::nullopt;
   // A lower-ranked group only matters if it is of a higher category.
-  auto combine = [](std::optional<ScalarType> higher,
-                    std::optional<ScalarType> lower)
-      -> std::optional<ScalarType> {
+  auto combine =
+      [](std::optional<ScalarType> higher,
+         std::optional<ScalarType> lower) -> std::optional<ScalarType> {
     if (!higher)
       return lower;
     if (!lower || scalarCategory(*lower) <= scalarCategory(*higher))
@@ -383,15 +389,71 @@ Value Emitter::cast(Value x, Type element) {
   return createTyped<coreai::CastOp>(type.clone(element), x);
 }
 
+/// Every number of the integer type `from` is one of `to`.
+static bool contains(IntegerType to, IntegerType from) {
+  if (to.isUnsigned() == from.isUnsigned())
+    return to.getWidth() >= from.getWidth();
+  return from.isUnsigned() && to.getWidth() > from.getWidth();
+}
+
+Value Emitter::convert(Value x, Type element) {
+  Type from = getElementTypeOrSelf(x);
+  if (isa<ComplexType>(from) && element.isInteger(1)) {
+    auto differsFromZero = [&](Value part) {
+      return notEqual(part, scalar(0, getElementTypeOrSelf(part)));
+    };
+    return logicalOr(differsFromZero(create<coreai::RealPartOp>({x})),
+                     differsFromZero(create<coreai::ImaginaryPartOp>({x})));
+  }
+  auto source = dyn_cast<IntegerType>(from);
+  auto target = dyn_cast<IntegerType>(element);
+  if (!source || !target || source.getWidth() < 8 || target.getWidth() < 8 ||
+      contains(target, source))
+    return cast(x, element);
+
+  // The 32 bits as si32, then what the target keeps of them. Values are masked
+  // before each cast, so that none saturates.
+  auto masked = [&](Value bits, int64_t mask) {
+    return create<coreai::BroadcastingBitwiseAndOp>(
+        {bits, scalar(mask, getElementTypeOrSelf(bits))});
+  };
+  auto withTopBit = [&](Value low, Value isSet) {
+    Type type = getElementTypeOrSelf(low);
+    return create<coreai::BroadcastingBitwiseOrOp>(
+        {low, where(isSet, scalar(int64_t(INT32_MIN), type), scalar(0, type))});
+  };
+  Value bits = x;
+  if (from == ui32())
+    bits = withTopBit(cast(masked(x, INT32_MAX), si32()),
+                      greater(x, scalar(int64_t(INT32_MAX), from)));
+  else
+    bits = cast(x, si32());
+  if (target.getWidth() == 32)
+    return target.isUnsigned()
+               ? withTopBit(cast(masked(bits, INT32_MAX), element),
+                            greater(scalar(0, si32()), bits))
+               : bits;
+  bits = masked(bits, (int64_t(1) << target.getWidth()) - 1);
+  if (target.isUnsigned())
+    return cast(bits, element);
+  Value top = scalar(int64_t(1) << (target.getWidth() - 1), si32());
+  return cast(sub(create<coreai::BroadcastingBitwiseXorOp>({bits, top}), top),
+              element);
+}
+
 static bool isBoolean(Value x) {
   return getElementTypeOrSelf(x.getType()).isInteger(1);
 }
 
-// The runtime has no i1 kernels for sums and products; on booleans they are
-// `or` and `and`.
+// The runtime has no i1 kernels for arithmetic and order; on booleans they are
+// logic.
 Value Emitter::add(Value x, Value y) {
-  return isBoolean(x) ? create<coreai::BroadcastingOrOp>({x, y})
-                      : create<coreai::BroadcastingAddOp>({x, y});
+  if (isBoolean(x))
+    return create<coreai::BroadcastingOrOp>({x, y});
+  // The difference with the negated operand is the same number, bit for bit.
+  if (isSumMisread(x, y))
+    return isBroadcast(y, x) ? sub(x, negate(y)) : sub(y, negate(x));
+  return create<coreai::BroadcastingAddOp>({x, y});
 }
 Value Emitter::mul(Value x, Value y) {
   return isBoolean(x) ? create<coreai::BroadcastingAndOp>({x, y})
@@ -413,10 +475,12 @@ Value Emitter::pow(Value x, Value y) {
   return create<coreai::BroadcastingPowOp>({x, y});
 }
 Value Emitter::maximum(Value x, Value y) {
-  return create<coreai::BroadcastingMaximumOp>({x, y});
+  return isBoolean(x) ? logicalOr(x, y)
+                      : create<coreai::BroadcastingMaximumOp>({x, y});
 }
 Value Emitter::minimum(Value x, Value y) {
-  return create<coreai::BroadcastingMinimumOp>({x, y});
+  return isBoolean(x) ? logicalAnd(x, y)
+                      : create<coreai::BroadcastingMinimumOp>({x, y});
 }
 Value Emitter::matmul(Value x, Value y) {
   return create<coreai::BroadcastingBatchMatmulOp>({x, y});
@@ -428,7 +492,8 @@ Value Emitter::notEqual(Value x, Value y) {
   return create<coreai::BroadcastingNotEqualOp>({x, y});
 }
 Value Emitter::greater(Value x, Value y) {
-  return create<coreai::BroadcastingGreaterOp>({x, y});
+  return isBoolean(x) ? logicalAnd(x, logicalNot(y))
+                      : create<coreai::BroadcastingGreaterOp>({x, y});
 }
 Value Emitter::logicalAnd(Value x, Value y) {
   return create<coreai::BroadcastingAndOp>({x, y});
@@ -470,13 +535,11 @@ Value Emitter::transpose(Value x, ArrayRef<int64_t> permutation) {
 }
 
 Value Emitter::expandDims(Value x, ArrayRef<int64_t> axes) {
-  return axes.empty() ? x
-                      : create<coreai::ExpandDimsOp>({x, indices(axes)});
+  return axes.empty() ? x : create<coreai::ExpandDimsOp>({x, indices(axes)});
 }
 
 Value Emitter::shrinkDims(Value x, ArrayRef<int64_t> axes) {
-  return axes.empty() ? x
-                      : create<coreai::ShrinkDimsOp>({x, indices(axes)});
+  return axes.empty() ? x : create<coreai::ShrinkDimsOp>({x, indices(axes)});
 }
 
 Value Emitter::concat(ArrayRef<Value> values, int64_t axis) {
@@ -491,6 +554,20 @@ Value Emitter::slice(Value x, ArrayRef<int64_t> starts, ArrayRef<int64_t> ends,
   if (type)
     return createTyped<coreai::SliceOp>(type, {x, start, end, stride});
   return create<coreai::SliceOp>({x, start, end, stride});
+}
+
+Value Emitter::pad(Value x, ArrayRef<int64_t> padding, Value fill) {
+  if (llvm::all_of(padding, [](int64_t amount) { return amount == 0; }))
+    return x;
+  return pad(x, indices(padding, IndexKind::Unsigned), fill);
+}
+
+Value Emitter::pad(Value x, Value padding, Value fill) {
+  return create<coreai::PadOp>(
+      {x, padding, fill},
+      attribute("padding_mode",
+                coreai::PaddingModeAttr::get(builder.getContext(),
+                                             coreai::PaddingMode::Constant)));
 }
 
 Value Emitter::slice(Value x, int64_t axis, Value start, Value end,

@@ -20,6 +20,7 @@
 #include "mlir/Interfaces/InferTypeOpInterface.h"
 
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 
 namespace corten {
@@ -70,6 +71,11 @@ public:
   mlir::Type si32() { return builder.getIntegerType(32, true); }
   mlir::Type ui32() { return builder.getIntegerType(32, false); }
   mlir::Type i1() { return builder.getI1Type(); }
+  /// What sums over values of type `element` are formed in: f32 for the 16-bit
+  /// floats, the type itself otherwise.
+  mlir::Type accumulationType(mlir::Type element) {
+    return element.isF16() || element.isBF16() ? f32() : element;
+  }
 
   //===------------------------------------------------------------------===//
   // Operands
@@ -94,16 +100,18 @@ public:
   /// Results of a node that has been lowered.
   llvm::ArrayRef<mlir::Value> results(const Node &node) const;
   void setResults(const Node &node, Results results);
+  /// Something that is lowered picks this result of a call with several.
+  bool isUsed(const Node &node, unsigned result) const {
+    return usedResults.contains({&node, result});
+  }
 
   /// A tensor, a number or a symbolic number, as a value of element type
   /// `element`: tensors are cast, numbers become rank-0 constants, symbolic
   /// numbers become rank 0.
-  mlir::FailureOr<mlir::Value> operand(const AtenNode &node,
-                                       const Argument &argument,
-                                       mlir::Type element);
-  mlir::FailureOr<mlir::Value> operand(const AtenNode &node,
-                                       llvm::StringRef parameter,
-                                       mlir::Type element) {
+  mlir::FailureOr<mlir::Value>
+  operand(const AtenNode &node, const Argument &argument, mlir::Type element);
+  mlir::FailureOr<mlir::Value>
+  operand(const AtenNode &node, llvm::StringRef parameter, mlir::Type element) {
     return operand(node, node[parameter], element);
   }
   /// torch.result_type of the arguments: dimensioned tensors outrank 0-d ones,
@@ -182,8 +190,9 @@ public:
   }
   /// Creates an op with the given result types.
   template <typename Op>
-  mlir::Value createTyped(mlir::Type result, mlir::ValueRange operands,
-                          llvm::ArrayRef<mlir::NamedAttribute> attributes = {}) {
+  mlir::Value
+  createTyped(mlir::Type result, mlir::ValueRange operands,
+              llvm::ArrayRef<mlir::NamedAttribute> attributes = {}) {
     mlir::OperationState state(location, Op::getOperationName());
     state.addOperands(operands);
     state.addAttributes(attributes);
@@ -194,7 +203,11 @@ public:
     return builder.getNamedAttr(name, value);
   }
 
+  /// The dialect's cast, which saturates.
   mlir::Value cast(mlir::Value x, mlir::Type element);
+  /// torch's conversion of data: integers wrap into narrower ones, and a
+  /// complex number is true if either part is not zero.
+  mlir::Value convert(mlir::Value x, mlir::Type element);
 
   // NumPy-broadcasting arithmetic; both operands have one element type.
   mlir::Value add(mlir::Value x, mlir::Value y);
@@ -236,6 +249,10 @@ public:
                     llvm::ArrayRef<int64_t> ends,
                     llvm::ArrayRef<int64_t> strides,
                     mlir::RankedTensorType type = {});
+  /// Surrounds `x` with a rank-0 value; `padding` is [before, after] per axis.
+  mlir::Value pad(mlir::Value x, llvm::ArrayRef<int64_t> padding,
+                  mlir::Value fill);
+  mlir::Value pad(mlir::Value x, mlir::Value padding, mlir::Value fill);
   /// Slice of one axis; `start` and `end` are tensor<1xsi32>.
   mlir::Value slice(mlir::Value x, int64_t axis, mlir::Value start,
                     mlir::Value end, int64_t stride,
@@ -279,10 +296,9 @@ public:
 
   /// Emits a private graph with a composite declaration, filled by `body`, and
   /// a call of it. The operands' types are the graph's argument types.
-  mlir::FailureOr<mlir::Value>
-  composite(const CompositeSpec &spec, mlir::ValueRange operands,
-            llvm::function_ref<mlir::FailureOr<mlir::Value>(mlir::ValueRange)>
-                body);
+  mlir::FailureOr<mlir::Value> composite(
+      const CompositeSpec &spec, mlir::ValueRange operands,
+      llvm::function_ref<mlir::FailureOr<mlir::Value>(mlir::ValueRange)> body);
 
   /// Lowers one program into a public graph. Fails with diagnostics out.
   mlir::LogicalResult emitEntryPoint(const EntryPoint &entry);
@@ -319,6 +335,7 @@ private:
   /// Name of the entry point being emitted; part of composite symbols.
   std::string entryName;
   llvm::DenseMap<const Node *, Results> values;
+  llvm::DenseSet<std::pair<const Node *, unsigned>> usedResults;
   llvm::StringMap<unsigned> symbols;
   bool failed = false;
 };

@@ -273,6 +273,11 @@ LogicalResult Emitter::emitEntryPoint(const EntryPoint &entry) {
 
 LogicalResult Emitter::emitNodes(const Graph &graph) {
   DenseSet<const Node *> live = liveNodes(graph);
+  for (const Node *node : graph.nodes)
+    if (live.contains(node) && node->callee &&
+        node->callee->name == "getitem" && node->arguments[0].isValue())
+      usedResults.insert({node->arguments[0].asNode(),
+                          static_cast<unsigned>(node->arguments[1].asInt())});
   for (const Node *node : graph.nodes) {
     if (node->kind != Node::Kind::Call || !live.contains(node))
       continue;

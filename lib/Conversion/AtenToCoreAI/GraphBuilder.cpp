@@ -32,7 +32,7 @@ coreai::GraphOp corten::createGraph(OpBuilder &builder, Location location,
     types.push_back(input.type);
     attributes.push_back(inputAttributes(builder, input));
   }
-  Region *region = state.addRegion();
+  state.addRegion();
   auto &properties =
       state.getOrAddProperties<coreai::GraphOp::Properties>();
   properties.sym_name = builder.getStringAttr(signature.symbol);
@@ -42,7 +42,7 @@ coreai::GraphOp corten::createGraph(OpBuilder &builder, Location location,
       param::DeclArrayAttr::get(builder.getContext(), {});
   properties.arg_attrs = builder.getArrayAttr(attributes);
   auto graph = cast<coreai::GraphOp>(builder.create(state));
-  builder.createBlock(region, region->end(), types,
+  builder.createBlock(&graph.getBodyRegion(), {}, types,
                       SmallVector<Location>(types.size(), location));
   return graph;
 }

@@ -1,8 +1,503 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Norms. Statistics of 16-bit floats are formed in f32; the results of the
+// norms are those of the composites that compilers recognise by name.
 
+#include "Composite.h"
+#include "DimExpr.h"
 #include "Table.h"
+
+#include "corten/Dialect/CoreAI/IR/CoreAIOps.h"
+
+#include <cmath>
 
 using namespace corten;
 using namespace mlir;
 
-llvm::ArrayRef<TableEntry> corten::loweringsNormalization() { return {}; }
+static RankedTensorType typeOf(Value x) {
+  return cast<RankedTensorType>(x.getType());
+}
+
+static Value mean(Emitter &emit, Value x, ArrayRef<int64_t> axes) {
+  return emit.reduce<coreai::ReduceMeanOp>(x, axes, /*keepDims=*/true);
+}
+
+namespace {
+/// Mean and variance over some axes, which stay as 1.
+struct Statistics {
+  Value mean, centered, variance;
+
+  Statistics(Emitter &emit, Value x, ArrayRef<int64_t> axes)
+      : mean(::mean(emit, x, axes)), centered(emit.sub(x, mean)),
+        variance(::mean(emit, emit.mul(centered, centered), axes)) {}
+
+  /// 1 / sqrt(variance + eps)
+  Value inverseDeviation(Emitter &emit, double eps) const {
+    Value shifted =
+        emit.add(variance, emit.scalar(eps, getElementTypeOrSelf(variance)));
+    return emit.create<coreai::RsqrtOp>({shifted});
+  }
+};
+} // namespace
+
+static Value wide(Emitter &emit, Value x) {
+  return emit.cast(x, emit.accumulationType(getElementTypeOrSelf(x)));
+}
+
+/// A norm's weight or bias, or what leaves values as they are.
+static Value parameterOr(const AtenNode &node, Emitter &emit,
+                         StringRef parameter, double standard,
+                         ArrayRef<int64_t> shape) {
+  if (Value given = emit.optionalTensor(node, parameter))
+    return given;
+  return emit.splat(standard, RankedTensorType::get(shape, emit.f32()));
+}
+
+/// x * scale + shift in x's type.
+static Value affine(Emitter &emit, Value x, Value scale, Value shift) {
+  Type element = getElementTypeOrSelf(x);
+  return emit.add(emit.mul(x, emit.cast(scale, element)),
+                  emit.cast(shift, element));
+}
+
+/// A vector over the channels shaped so that it meets axis 1 of a tensor of
+/// the given rank: [C, 1, …].
+static Value overChannels(Emitter &emit, Value vector, int64_t rank) {
+  SmallVector<int64_t> shape(rank - 1, 1);
+  shape[0] = typeOf(vector).isDynamicDim(0) ? -1 : typeOf(vector).getDimSize(0);
+  return emit.reshape(vector, shape);
+}
+
+//===----------------------------------------------------------------------===//
+// Layer and group norm
+//===----------------------------------------------------------------------===//
+
+/// native_layer_norm(input, normalized_shape, weight, bias, eps)
+///
+/// Composite layer_norm over the trailing axes: (x - mean) * rsqrt(var + eps),
+/// rounded to the input's type, times weight plus bias. Results 1 and 2, mean
+/// and rsqrt(var + eps), are made outside of it where something uses them.
+static FailureOr<Results> lowerLayerNorm(const AtenNode &node, Emitter &emit) {
+  Value x = emit.tensor(node, "input");
+  Type element = getElementTypeOrSelf(x);
+  double eps = node.number("eps");
+  ArrayRef<int64_t> shape =
+      typeOf(x).getShape().take_back(node.list("normalized_shape").size());
+  if (ShapedType::isDynamicShape(shape) &&
+      !(node.has("weight") && node.has("bias")))
+    return emit.error(node) << "layer norm over an axis of dynamic size needs "
+                            << "a weight and a bias";
+  int64_t rank = typeOf(x).getRank();
+  SmallVector<int64_t> axes = llvm::to_vector(
+      llvm::seq<int64_t>(rank - static_cast<int64_t>(shape.size()), rank));
+
+  FailureOr<Value> normalized = emit.composite(
+      {"layer_norm",
+       "layer_norm",
+       {"input", "gamma", "beta"},
+       {{"axes", axes}, {"eps", eps}}},
+      {x, parameterOr(node, emit, "weight", 1.0, shape),
+       parameterOr(node, emit, "bias", 0.0, shape)},
+      [&](ValueRange arguments) -> FailureOr<Value> {
+        Statistics statistics(emit, wide(emit, arguments[0]), axes);
+        Value standard = emit.mul(statistics.centered,
+                                  statistics.inverseDeviation(emit, eps));
+        return affine(emit, emit.cast(standard, element), arguments[1],
+                      arguments[2]);
+      });
+  if (failed(normalized))
+    return failure();
+
+  Results results{*normalized, Value(), Value()};
+  if (emit.isUsed(node, 1) || emit.isUsed(node, 2)) {
+    Statistics statistics(emit, wide(emit, x), axes);
+    results[1] =
+        emit.cast(statistics.mean, emit.elementType(node.result(1).dtype));
+    results[2] = emit.cast(statistics.inverseDeviation(emit, eps),
+                           emit.elementType(node.result(2).dtype));
+  }
+  return results;
+}
+
+/// `x` as [N, groups, C / groups, rest].
+static Value splitGroups(Emitter &emit, Value x, int64_t groups) {
+  RankedTensorType type = typeOf(x);
+  int64_t rest = 1;
+  for (int64_t extent : type.getShape().drop_front(2))
+    rest = ShapedType::isDynamic(extent) || ShapedType::isDynamic(rest)
+               ? ShapedType::kDynamic
+               : rest * extent;
+  int64_t perGroup = type.getDimSize(1) / groups;
+  Value shape =
+      joinDims(emit, {DimExpr(emit, x, 0), DimExpr(emit, groups),
+                      DimExpr(emit, perGroup),
+                      DimExpr(emit, ShapedType::isDynamic(rest) ? -1 : rest)});
+  return emit.reshape(
+      x, shape,
+      RankedTensorType::get({type.getDimSize(0), groups, perGroup, rest},
+                            type.getElementType()));
+}
+
+/// native_group_norm(input, weight, bias, N, C, HxW, group, eps)
+///
+/// Composite group_norm: as layer norm, over the channels of a group and all
+/// spatial axes. Results 1 and 2 are [N, groups].
+static FailureOr<Results> lowerGroupNorm(const AtenNode &node, Emitter &emit) {
+  Value x = emit.tensor(node, "input");
+  RankedTensorType type = typeOf(x);
+  double eps = node.number("eps");
+  int64_t groups = node.integer("group");
+  if (type.isDynamicDim(1))
+    return emit.error(node) << "group norm of a dynamic number of channels";
+  int64_t channels = type.getDimSize(1);
+
+  FailureOr<Value> normalized = emit.composite(
+      {"group_norm",
+       "group_norm",
+       {"input", "weight", "bias"},
+       {{"eps", eps}, {"num_channels", channels}, {"num_groups", groups}}},
+      {x, parameterOr(node, emit, "weight", 1.0, {channels}),
+       parameterOr(node, emit, "bias", 0.0, {channels})},
+      [&](ValueRange arguments) -> FailureOr<Value> {
+        Value input = wide(emit, arguments[0]);
+        Statistics statistics(emit, splitGroups(emit, input, groups), {2, 3});
+        Value standard = emit.mul(statistics.centered,
+                                  statistics.inverseDeviation(emit, eps));
+        standard = emit.reshape(standard, emit.shape(input), typeOf(input));
+        int64_t rank = type.getRank();
+        return affine(emit, emit.cast(standard, type.getElementType()),
+                      overChannels(emit, arguments[1], rank),
+                      overChannels(emit, arguments[2], rank));
+      });
+  if (failed(normalized))
+    return failure();
+
+  Results results{*normalized, Value(), Value()};
+  if (emit.isUsed(node, 1) || emit.isUsed(node, 2)) {
+    Statistics statistics(emit, splitGroups(emit, wide(emit, x), groups),
+                          {2, 3});
+    auto result = [&](unsigned index, Value value) {
+      return emit.cast(emit.shrinkDims(value, {2, 3}),
+                       emit.elementType(node.result(index).dtype));
+    };
+    results[1] = result(1, statistics.mean);
+    results[2] = result(2, statistics.inverseDeviation(emit, eps));
+  }
+  return results;
+}
+
+//===----------------------------------------------------------------------===//
+// Batch and instance norm
+//===----------------------------------------------------------------------===//
+
+/// Composite batch_norm with the given statistics:
+///
+///   (x - mean) / sqrt(variance + eps) * gamma + beta
+///
+/// in f32 for 16-bit floats, rounded once.
+static FailureOr<Value> batchNorm(const AtenNode &node, Emitter &emit,
+                                  Value mean, Value variance) {
+  Value x = emit.tensor(node, "input");
+  RankedTensorType type = typeOf(x);
+  if (type.getRank() < 2 || type.getRank() > 5)
+    return emit.error(node) << "batch norm of a tensor with " << type.getRank()
+                            << " axes, want 2 to 5";
+  if (type.isDynamicDim(1))
+    return emit.error(node) << "batch norm of a dynamic number of channels";
+  double eps = node.number("eps");
+  int64_t channels = type.getDimSize(1);
+  return emit.composite(
+      {"batch_norm",
+       "batch_norm",
+       {"input", "gamma", "beta", "mean", "variance"},
+       {{"eps", eps}}},
+      {x, parameterOr(node, emit, "weight", 1.0, {channels}),
+       parameterOr(node, emit, "bias", 0.0, {channels}), mean, variance},
+      [&](ValueRange arguments) -> FailureOr<Value> {
+        Value input = wide(emit, arguments[0]);
+        Type element = getElementTypeOrSelf(input);
+        SmallVector<int64_t> shape(type.getRank(), 1);
+        shape[1] = channels;
+        auto shaped = [&](Value vector) {
+          return emit.cast(emit.reshape(vector, shape), element);
+        };
+        Value gamma = shaped(arguments[1]), beta = shaped(arguments[2]);
+        Value center = shaped(arguments[3]), variance = shaped(arguments[4]);
+        Value deviation = emit.create<coreai::SqrtOp>(
+            {emit.add(variance, emit.scalar(eps, element))});
+        Value standard = emit.divide(emit.sub(input, center), deviation);
+        return emit.cast(affine(emit, standard, gamma, beta),
+                         type.getElementType());
+      });
+}
+
+/// The empty tensors that batch norm returns as saved statistics when it does
+/// not compute any.
+static Value noStatistics(const AtenNode &node, Emitter &emit,
+                          unsigned result) {
+  return emit.isUsed(node, result) ? emit.splat(0.0, emit.typeOf(node, result))
+                                   : Value();
+}
+
+/// _native_batch_norm_legit_no_training(input, weight, bias, running_mean,
+///                                      running_var, momentum, eps)
+static FailureOr<Results> lowerBatchNormInference(const AtenNode &node,
+                                                  Emitter &emit) {
+  FailureOr<Value> result =
+      batchNorm(node, emit, emit.tensor(node, "running_mean"),
+                emit.tensor(node, "running_var"));
+  if (failed(result))
+    return failure();
+  return Results{*result, noStatistics(node, emit, 1),
+                 noStatistics(node, emit, 2)};
+}
+
+/// Statistics over everything but the channels, and the batch norm with them.
+static FailureOr<Value> batchNormTraining(const AtenNode &node, Emitter &emit,
+                                          Value &mean, Value &variance) {
+  Value x = emit.tensor(node, "input");
+  SmallVector<int64_t> axes = {0};
+  for (int64_t axis = 2; axis < typeOf(x).getRank(); ++axis)
+    axes.push_back(axis);
+  Statistics statistics(emit, wide(emit, x), axes);
+  mean = emit.shrinkDims(statistics.mean, axes);
+  variance = emit.shrinkDims(statistics.variance, axes);
+  return batchNorm(node, emit, mean, variance);
+}
+
+static Value inverseDeviation(const AtenNode &node, Emitter &emit,
+                              Value variance) {
+  return emit.create<coreai::RsqrtOp>(
+      {emit.add(variance, emit.scalar(node.number("eps"),
+                                      getElementTypeOrSelf(variance)))});
+}
+
+static Value asResult(const AtenNode &node, Emitter &emit, Value x,
+                      unsigned result) {
+  return emit.cast(x, emit.elementType(node.result(result).dtype));
+}
+
+/// _native_batch_norm_legit.no_stats(input, weight, bias, training, momentum,
+///                                   eps)
+///
+/// Always with the statistics of the batch; results 1 and 2 are the mean and
+/// 1 / sqrt(var + eps).
+static FailureOr<Results> lowerBatchNormNoStats(const AtenNode &node,
+                                                Emitter &emit) {
+  Value mean, variance;
+  FailureOr<Value> result = batchNormTraining(node, emit, mean, variance);
+  if (failed(result))
+    return failure();
+  return Results{
+      *result, asResult(node, emit, mean, 1),
+      asResult(node, emit, inverseDeviation(node, emit, variance), 2)};
+}
+
+/// _native_batch_norm_legit_functional(input, weight, bias, running_mean,
+///                                     running_var, training, momentum, eps)
+///
+/// Results 3 and 4 are the new running statistics:
+///
+///   running + momentum * (batch - running)
+///
+/// where the variance of the batch is the unbiased one, n / (n - 1) times that
+/// which normalizes.
+static FailureOr<Results> lowerBatchNormFunctional(const AtenNode &node,
+                                                   Emitter &emit) {
+  Value runningMean = emit.tensor(node, "running_mean");
+  Value runningVariance = emit.tensor(node, "running_var");
+  if (!node.flag("training")) {
+    FailureOr<Value> result =
+        batchNorm(node, emit, runningMean, runningVariance);
+    if (failed(result))
+      return failure();
+    return Results{*result, noStatistics(node, emit, 1),
+                   noStatistics(node, emit, 2), runningMean, runningVariance};
+  }
+  Value mean, variance;
+  FailureOr<Value> result = batchNormTraining(node, emit, mean, variance);
+  if (failed(result))
+    return failure();
+
+  Value x = emit.tensor(node, "input");
+  Type element = getElementTypeOrSelf(variance);
+  Value count;
+  for (int64_t axis = 0; axis < typeOf(x).getRank(); ++axis) {
+    if (axis == 1)
+      continue;
+    Value extent = emit.cast(DimExpr(emit, x, axis).scalar(), element);
+    count = count ? emit.mul(count, extent) : extent;
+  }
+  Value correction =
+      emit.divide(count, emit.sub(count, emit.scalar(1.0, element)));
+  auto updated = [&](Value running, Value batch, unsigned index) {
+    Value old = emit.cast(running, element);
+    Value moved = emit.add(
+        old, emit.scaleBy(emit.sub(batch, old), node.number("momentum")));
+    return asResult(node, emit, moved, index);
+  };
+  return Results{
+      *result, asResult(node, emit, mean, 1),
+      asResult(node, emit, inverseDeviation(node, emit, variance), 2),
+      updated(runningMean, mean, 3),
+      updated(runningVariance, emit.mul(variance, correction), 4)};
+}
+
+/// instance_norm(input, weight, bias, running_mean, running_var,
+///               use_input_stats, momentum, eps, cudnn_enabled)
+///
+/// With the input's statistics, over the spatial axes, the composite
+/// instance_norm, whose gamma and beta are [C, 1, …]; with running ones
+///
+///   (x - mean) * rsqrt(var + eps) * weight + bias
+static FailureOr<Value> lowerInstanceNorm(const AtenNode &node, Emitter &emit) {
+  Value x = emit.tensor(node, "input");
+  RankedTensorType type = typeOf(x);
+  Type element = type.getElementType();
+  int64_t rank = type.getRank();
+  double eps = node.number("eps");
+  if (rank < 3 || type.isDynamicDim(1))
+    return emit.error(node) << "instance norm needs spatial axes and a static "
+                            << "number of channels";
+  auto parameter = [&](StringRef name, double standard) {
+    return overChannels(
+        emit, parameterOr(node, emit, name, standard, {type.getDimSize(1)}),
+        rank);
+  };
+  Value gamma = parameter("weight", 1.0), beta = parameter("bias", 0.0);
+
+  if (!node.flag("use_input_stats")) {
+    Value input = wide(emit, x);
+    Type wideElement = getElementTypeOrSelf(input);
+    auto statistic = [&](StringRef name) {
+      return emit.cast(overChannels(emit, emit.tensor(node, name), rank),
+                       wideElement);
+    };
+    Value inverse = inverseDeviation(node, emit, statistic("running_var"));
+    Value standard =
+        emit.mul(emit.sub(input, statistic("running_mean")), inverse);
+    return emit.cast(affine(emit, standard, gamma, beta), element);
+  }
+
+  SmallVector<int64_t> axes = llvm::to_vector(llvm::seq<int64_t>(2, rank));
+  return emit.composite(
+      {"instance_norm",
+       "instance_norm",
+       {"input", "gamma", "beta"},
+       {{"eps", eps}}},
+      {x, emit.cast(gamma, element), emit.cast(beta, element)},
+      [&](ValueRange arguments) -> FailureOr<Value> {
+        Statistics statistics(emit, wide(emit, arguments[0]), axes);
+        Value standard = emit.mul(statistics.centered,
+                                  statistics.inverseDeviation(emit, eps));
+        return affine(emit, emit.cast(standard, element), arguments[1],
+                      arguments[2]);
+      });
+}
+
+//===----------------------------------------------------------------------===//
+// Vector norms
+//===----------------------------------------------------------------------===//
+
+/// |x| of a complex tensor.
+static Value magnitude(Emitter &emit, Value x) {
+  Value real = emit.create<coreai::RealPartOp>({x});
+  Value imaginary = emit.create<coreai::ImaginaryPartOp>({x});
+  return emit.create<coreai::SqrtOp>(
+      {emit.add(emit.mul(real, real), emit.mul(imaginary, imaginary))});
+}
+
+/// The p-norm over `axes` with p = `order`.
+static Value vectorNorm(Emitter &emit, Value x, double order,
+                        ArrayRef<int64_t> axes, bool keepDims) {
+  Type element = getElementTypeOrSelf(x);
+  if (order == 0) {
+    Value nonzero = emit.notEqual(x, emit.scalar(0.0, element));
+    return emit.reduce<coreai::ReduceSumOp>(emit.cast(nonzero, element), axes,
+                                            keepDims);
+  }
+  if (order == 2)
+    return emit.create<coreai::SqrtOp>(
+        {emit.reduce<coreai::ReduceSumOp>(emit.mul(x, x), axes, keepDims)});
+  Value absolute = emit.create<coreai::AbsOp>({x});
+  if (order == 1)
+    return emit.reduce<coreai::ReduceSumOp>(absolute, axes, keepDims);
+  if (std::isinf(order))
+    return order > 0
+               ? emit.reduce<coreai::ReduceMaxOp>(absolute, axes, keepDims)
+               : emit.reduce<coreai::ReduceMinOp>(absolute, axes, keepDims);
+  Value sum = emit.reduce<coreai::ReduceSumOp>(
+      emit.pow(absolute, emit.scalar(order, element)), axes, keepDims);
+  return emit.pow(sum, emit.scalar(1.0 / order, element));
+}
+
+/// linalg_vector_norm(self, ord, dim, keepdim, dtype)
+///
+/// Composite linalg_vector_norm. `dtype` is what the input is brought to
+/// first. 16-bit floats are computed in f32: squares overflow in f16 beyond
+/// 255. A complex input goes in as its magnitude.
+static FailureOr<Value> lowerVectorNorm(const AtenNode &node, Emitter &emit) {
+  Value x = emit.tensor(node, "self");
+  Type element = emit.elementType(node.result().dtype);
+  if (isa<ComplexType>(getElementTypeOrSelf(x)))
+    x = magnitude(emit, x);
+  x = emit.cast(x, element);
+  int64_t rank = typeOf(x).getRank();
+  SmallVector<int64_t> given = node.integers("dim");
+  SmallVector<int64_t> axes = emit.axesOrAll(given, rank);
+  bool keepDims = node.flag("keepdim");
+  const Argument &order = node["ord"];
+  CompositeValue written = order.kind() == Argument::Kind::Int
+                               ? CompositeValue(order.asInt())
+                               : CompositeValue(order.asDouble());
+  return emit.composite({"linalg_vector_norm",
+                         "linalg_vector_norm",
+                         {"input"},
+                         {{"axes", given.empty() ? axes : given},
+                          {"keep_dim", keepDims},
+                          {"ord", written}}},
+                        {x}, [&](ValueRange arguments) -> FailureOr<Value> {
+                          Value norm =
+                              vectorNorm(emit, wide(emit, arguments[0]),
+                                         order.asDouble(), axes, keepDims);
+                          return emit.cast(norm, element);
+                        });
+}
+
+//===----------------------------------------------------------------------===//
+// Hard sigmoid
+//===----------------------------------------------------------------------===//
+
+/// hardsigmoid(self)
+///
+/// Composite hard_sigmoid: min(max(x + 3, 0), 6) / 6.
+static FailureOr<Value> lowerHardSigmoid(const AtenNode &node, Emitter &emit) {
+  return emit.composite(
+      {"hard_sigmoid", "hard_sigmoid", {"input"}}, {emit.tensor(node, "self")},
+      [&](ValueRange arguments) -> FailureOr<Value> {
+        Type element = getElementTypeOrSelf(arguments[0]);
+        Value six = emit.scalar(6.0, element);
+        Value shifted = emit.add(arguments[0], emit.scalar(3.0, element));
+        Value clipped =
+            emit.minimum(emit.maximum(shifted, emit.scalar(0.0, element)), six);
+        return emit.divide(clipped, six);
+      });
+}
+
+/// hardswish(self) = x * hardsigmoid(x)
+///
+/// At minus infinity that is -inf * 0; torch's result is NaN as well.
+static FailureOr<Value> lowerHardSwish(const AtenNode &node, Emitter &emit) {
+  FailureOr<Value> gate = lowerHardSigmoid(node, emit);
+  if (failed(gate))
+    return failure();
+  return emit.mul(emit.tensor(node, "self"), *gate);
+}
+
+llvm::ArrayRef<TableEntry> corten::loweringsNormalization() {
+#define NORMALIZATION(key, lowering) {key, lowerWith<lowering>},
+  static const TableEntry entries[] = {
+#include "AtenTable.def"
+  };
+  return entries;
+}
