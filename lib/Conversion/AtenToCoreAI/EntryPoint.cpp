@@ -299,6 +299,17 @@ Location Emitter::locationOf(const Node &node) {
   return FileLineColLoc::get(builder.getContext(), source.file, source.line, 0);
 }
 
+/// All results are tensors that are known to have no elements.
+static bool isEmpty(const Node &node) {
+  return !node.results.empty() &&
+         llvm::all_of(node.results, [](const ValueInfo &info) {
+           return info.isTensor() &&
+                  llvm::none_of(info.sizes,
+                                [](Size size) { return size.isDynamic(); }) &&
+                  llvm::is_contained(info.sizes, Size(0));
+         });
+}
+
 LogicalResult Emitter::emitNode(const Node &node) {
   if (isAssertion(node.callee->name))
     return success();
@@ -312,6 +323,16 @@ LogicalResult Emitter::emitNode(const Node &node) {
                          << node.arguments[0].asNode()->name
                          << "' does not exist";
     setResults(node, {tuple[position]});
+    return success();
+  }
+  // Nothing can be computed about tensors without elements, and many ops of the
+  // runtime do not take them.
+  if (isEmpty(node)) {
+    Results empty;
+    for (const ValueInfo &info : node.results)
+      empty.push_back(constant(
+          DenseElementsAttr::get(typeOf(info), ArrayRef<Attribute>())));
+    setResults(node, std::move(empty));
     return success();
   }
   LoweringFn lower = findLowering(node.callee->name);
