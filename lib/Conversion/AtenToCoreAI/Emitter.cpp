@@ -6,6 +6,8 @@
 
 #include "corten/Dialect/CoreAI/IR/CoreAIOps.h"
 
+#include "mlir/IR/Matchers.h"
+
 #include "llvm/ADT/STLExtras.h"
 
 using namespace corten;
@@ -33,10 +35,9 @@ Operation *Emitter::inferAndCreate(OperationState &state, InferFn infer) {
              << "' does not accept operands of type ";
   llvm::interleaveComma(ValueRange(state.operands).getTypes(), diagnostic);
   diagnostic.report();
-  RankedTensorType standIn =
-      currentNode && !currentNode->results.empty()
-          ? typeOf(currentNode->results.front())
-          : RankedTensorType();
+  RankedTensorType standIn = currentNode && !currentNode->results.empty()
+                                 ? typeOf(currentNode->results.front())
+                                 : RankedTensorType();
   if (!standIn)
     standIn = RankedTensorType::get({}, f32());
   return UnrealizedConversionCastOp::create(builder, state.location, standIn,
@@ -191,7 +192,13 @@ FailureOr<Value> Emitter::operand(const AtenNode &node,
     if (!argument.asNode()->info().isTensor() &&
         cast<RankedTensorType>(found.getType()).getRank() == 1)
       found = reshape(found, ArrayRef<int64_t>());
-    return cast(found, element);
+    return convert(found, element);
+  }
+  if (argument.kind() == Argument::Kind::Complex && isa<ComplexType>(element)) {
+    Type part = cast<ComplexType>(element).getElementType();
+    return create<coreai::CreateComplexOp>(
+        {scalar(argument.asComplex().real(), part),
+         scalar(argument.asComplex().imag(), part)});
   }
   if (argument.kind() == Argument::Kind::Float ||
       (argument.isNumber() && !isa<IntegerType>(element)))
@@ -209,8 +216,7 @@ FailureOr<Value> Emitter::operand(const AtenNode &node,
   return error(node) << "an argument is neither a tensor nor a number";
 }
 
-std::optional<ScalarType>
-Emitter::commonType(ArrayRef<Argument> arguments) {
+std::optional<ScalarType> Emitter::commonType(ArrayRef<Argument> arguments) {
   std::optional<ScalarType> dimensioned, scalars, numbers;
   bool promotable = true;
   auto join = [&](std::optional<ScalarType> &into, ScalarType type) {
@@ -256,9 +262,9 @@ Emitter::commonType(ArrayRef<Argument> arguments) {
   if (!promotable)
     return std::nullopt;
   // A lower-ranked group only matters if it is of a higher category.
-  auto combine = [](std::optional<ScalarType> higher,
-                    std::optional<ScalarType> lower)
-      -> std::optional<ScalarType> {
+  auto combine =
+      [](std::optional<ScalarType> higher,
+         std::optional<ScalarType> lower) -> std::optional<ScalarType> {
     if (!higher)
       return lower;
     if (!lower || scalarCategory(*lower) <= scalarCategory(*higher))
@@ -300,7 +306,27 @@ Value Emitter::sizes(ArrayRef<Argument> arguments, IndexKind kind) {
   return joinSizes(pieces, kind);
 }
 
+/// The entries of a constant index vector.
+static std::optional<SmallVector<int64_t>> constantIndices(Value x) {
+  DenseIntElementsAttr elements;
+  if (!matchPattern(x, m_Constant(&elements)))
+    return std::nullopt;
+  SmallVector<int64_t> entries;
+  for (const APInt &entry : elements.getValues<APInt>())
+    entries.push_back(entry.getSExtValue());
+  return entries;
+}
+
 Value Emitter::joinSizes(ArrayRef<Value> pieces, IndexKind kind) {
+  SmallVector<int64_t> literals;
+  bool isConstant = llvm::all_of(pieces, [&](Value piece) {
+    std::optional<SmallVector<int64_t>> entries = constantIndices(piece);
+    if (entries)
+      llvm::append_range(literals, *entries);
+    return entries.has_value();
+  });
+  if (isConstant)
+    return indices(literals, kind);
   Value joined = pieces.size() == 1 ? pieces.front() : concat(pieces, 0);
   return cast(joined, kind == IndexKind::Signed ? si32() : ui32());
 }
@@ -320,6 +346,38 @@ Value Emitter::dim(Value x, int64_t axis) {
   return slice(shape(x), {axis}, {axis + 1}, {1});
 }
 
+/// Product of extents; open if one of them is.
+static int64_t product(ArrayRef<int64_t> extents) {
+  int64_t result = 1;
+  for (int64_t extent : extents) {
+    if (ShapedType::isDynamic(extent))
+      return extent;
+    result *= extent;
+  }
+  return result;
+}
+
+Value Emitter::numElements(Value x, int64_t from, int64_t to) {
+  int64_t known = product(type(x).getShape().slice(from, to - from));
+  if (!ShapedType::isDynamic(known))
+    return indices({known});
+  Value count;
+  for (int64_t axis = from; axis < to; ++axis)
+    count = count ? mul(count, dim(x, axis)) : dim(x, axis);
+  return count;
+}
+
+Value Emitter::positions(Value x, int64_t axis) {
+  auto type = cast<RankedTensorType>(x.getType());
+  int64_t extent = type.getDimSize(axis);
+  // Long sequences are cheaper to compute than to store.
+  constexpr int64_t kLongestConstant = 256;
+  if (!type.isDynamicDim(axis) && extent <= kLongestConstant)
+    return indices(llvm::to_vector(llvm::seq<int64_t>(0, extent)));
+  Value stop = reshape(dim(x, axis), ArrayRef<int64_t>());
+  return create<coreai::RangeOp>({index(0), stop, index(1)});
+}
+
 //===----------------------------------------------------------------------===//
 // Ops
 //===----------------------------------------------------------------------===//
@@ -331,12 +389,64 @@ Value Emitter::cast(Value x, Type element) {
   return createTyped<coreai::CastOp>(type.clone(element), x);
 }
 
+/// Every number of the integer type `from` is one of `to`.
+static bool contains(IntegerType to, IntegerType from) {
+  if (to.isUnsigned() == from.isUnsigned())
+    return to.getWidth() >= from.getWidth();
+  return from.isUnsigned() && to.getWidth() > from.getWidth();
+}
+
+Value Emitter::convert(Value x, Type element) {
+  Type from = getElementTypeOrSelf(x);
+  if (isa<ComplexType>(from) && element.isInteger(1)) {
+    auto differsFromZero = [&](Value part) {
+      return notEqual(part, scalar(0, getElementTypeOrSelf(part)));
+    };
+    return logicalOr(differsFromZero(create<coreai::RealPartOp>({x})),
+                     differsFromZero(create<coreai::ImaginaryPartOp>({x})));
+  }
+  auto source = dyn_cast<IntegerType>(from);
+  auto target = dyn_cast<IntegerType>(element);
+  if (!source || !target || source.getWidth() < 8 || target.getWidth() < 8 ||
+      contains(target, source))
+    return cast(x, element);
+
+  // The 32 bits as si32, then what the target keeps of them. Values are masked
+  // before each cast, so that none saturates.
+  auto masked = [&](Value bits, int64_t mask) {
+    return create<coreai::BroadcastingBitwiseAndOp>(
+        {bits, scalar(mask, getElementTypeOrSelf(bits))});
+  };
+  auto withTopBit = [&](Value low, Value isSet) {
+    Type type = getElementTypeOrSelf(low);
+    return create<coreai::BroadcastingBitwiseOrOp>(
+        {low, where(isSet, scalar(int64_t(INT32_MIN), type), scalar(0, type))});
+  };
+  Value bits = x;
+  if (from == ui32())
+    bits = withTopBit(cast(masked(x, INT32_MAX), si32()),
+                      greater(x, scalar(int64_t(INT32_MAX), from)));
+  else
+    bits = cast(x, si32());
+  if (target.getWidth() == 32)
+    return target.isUnsigned()
+               ? withTopBit(cast(masked(bits, INT32_MAX), element),
+                            greater(scalar(0, si32()), bits))
+               : bits;
+  bits = masked(bits, (int64_t(1) << target.getWidth()) - 1);
+  if (target.isUnsigned())
+    return cast(bits, element);
+  Value top = scalar(int64_t(1) << (target.getWidth() - 1), si32());
+  return cast(sub(create<coreai::BroadcastingBitwiseXorOp>({bits, top}), top),
+              element);
+}
+
 static bool isBoolean(Value x) {
   return getElementTypeOrSelf(x.getType()).isInteger(1);
 }
 
-// The runtime has no i1 kernels for sums and products; on booleans they are
-// `or` and `and`.
+// The runtime has no i1 kernels for arithmetic and order; on booleans they are
+// logic.
 Value Emitter::add(Value x, Value y) {
   if (isBoolean(x))
     return create<coreai::BroadcastingOrOp>({x, y});
@@ -365,10 +475,12 @@ Value Emitter::pow(Value x, Value y) {
   return create<coreai::BroadcastingPowOp>({x, y});
 }
 Value Emitter::maximum(Value x, Value y) {
-  return create<coreai::BroadcastingMaximumOp>({x, y});
+  return isBoolean(x) ? logicalOr(x, y)
+                      : create<coreai::BroadcastingMaximumOp>({x, y});
 }
 Value Emitter::minimum(Value x, Value y) {
-  return create<coreai::BroadcastingMinimumOp>({x, y});
+  return isBoolean(x) ? logicalAnd(x, y)
+                      : create<coreai::BroadcastingMinimumOp>({x, y});
 }
 Value Emitter::matmul(Value x, Value y) {
   return create<coreai::BroadcastingBatchMatmulOp>({x, y});
@@ -380,7 +492,8 @@ Value Emitter::notEqual(Value x, Value y) {
   return create<coreai::BroadcastingNotEqualOp>({x, y});
 }
 Value Emitter::greater(Value x, Value y) {
-  return create<coreai::BroadcastingGreaterOp>({x, y});
+  return isBoolean(x) ? logicalAnd(x, logicalNot(y))
+                      : create<coreai::BroadcastingGreaterOp>({x, y});
 }
 Value Emitter::logicalAnd(Value x, Value y) {
   return create<coreai::BroadcastingAndOp>({x, y});
@@ -415,18 +528,18 @@ Value Emitter::reshape(Value x, Value shape, RankedTensorType type) {
 }
 
 Value Emitter::transpose(Value x, ArrayRef<int64_t> permutation) {
+  if (llvm::equal(permutation, llvm::seq<int64_t>(0, permutation.size())))
+    return x;
   return create<coreai::TransposeOp>(
       {x, indices(permutation, IndexKind::Unsigned)});
 }
 
 Value Emitter::expandDims(Value x, ArrayRef<int64_t> axes) {
-  return axes.empty() ? x
-                      : create<coreai::ExpandDimsOp>({x, indices(axes)});
+  return axes.empty() ? x : create<coreai::ExpandDimsOp>({x, indices(axes)});
 }
 
 Value Emitter::shrinkDims(Value x, ArrayRef<int64_t> axes) {
-  return axes.empty() ? x
-                      : create<coreai::ShrinkDimsOp>({x, indices(axes)});
+  return axes.empty() ? x : create<coreai::ShrinkDimsOp>({x, indices(axes)});
 }
 
 Value Emitter::concat(ArrayRef<Value> values, int64_t axis) {
@@ -455,6 +568,95 @@ Value Emitter::pad(Value x, Value padding, Value fill) {
       attribute("padding_mode",
                 coreai::PaddingModeAttr::get(builder.getContext(),
                                              coreai::PaddingMode::Constant)));
+}
+
+Value Emitter::slice(Value x, int64_t axis, Value start, Value end,
+                     int64_t stride, RankedTensorType type) {
+  int64_t rank = type.getRank();
+  auto along = [&](Value piece, int64_t elsewhere) {
+    SmallVector<Value> pieces;
+    for (int64_t i = 0; i < rank; ++i)
+      pieces.push_back(i == axis ? piece : indices({elsewhere}));
+    return joinSizes(pieces);
+  };
+  Value starts = along(start, 0), ends = along(end, INT32_MAX);
+  SmallVector<int64_t> strides(rank, 1);
+  strides[axis] = stride;
+  return createTyped<coreai::SliceOp>(type,
+                                      {x, starts, ends, indices(strides)});
+}
+
+Value Emitter::mergeAxes(Value x, int64_t from, int64_t to) {
+  RankedTensorType known = type(x);
+  ArrayRef<int64_t> extents = known.getShape();
+  if (to - from == 1)
+    return x;
+  SmallVector<int64_t> shape(extents.take_front(from));
+  shape.push_back(product(extents.slice(from, to - from)));
+  llvm::append_range(shape, extents.drop_front(to));
+  if (known.hasStaticShape())
+    return reshape(x, shape);
+  SmallVector<Value> sizes;
+  for (int64_t axis = 0; axis < from; ++axis)
+    sizes.push_back(dim(x, axis));
+  sizes.push_back(numElements(x, from, to));
+  for (int64_t axis = to; axis < known.getRank(); ++axis)
+    sizes.push_back(dim(x, axis));
+  return reshape(x, joinSizes(sizes), known.clone(shape));
+}
+
+Value Emitter::gather(Value x, Value index, int64_t axis) {
+  // The runtime has no complex gather along an axis.
+  if (isa<ComplexType>(type(x).getElementType())) {
+    Value real = gather(create<coreai::RealPartOp>({x}), index, axis);
+    Value imaginary = gather(create<coreai::ImaginaryPartOp>({x}), index, axis);
+    return create<coreai::CreateComplexOp>({real, imaginary});
+  }
+  return create<coreai::GatherAlongAxisOp>({x, index, this->index(axis)});
+}
+
+Value Emitter::take(Value x, Value index, int64_t axis) {
+  SmallVector<int64_t> others, extents(type(x).getShape());
+  for (int64_t other = 0; other < type(x).getRank(); ++other)
+    if (other != axis)
+      others.push_back(other);
+  extents[axis] = type(index).getDimSize(0);
+  index = broadcast(expandDims(index, others),
+                    RankedTensorType::get(extents, si32()),
+                    [&](int64_t other) { return dim(x, other); });
+  return gather(x, index, axis);
+}
+
+Value Emitter::refine(Value x, RankedTensorType type) {
+  auto known = cast<RankedTensorType>(x.getType());
+  SmallVector<int64_t> extents(known.getShape());
+  for (auto [extent, stated] : llvm::zip_equal(extents, type.getShape()))
+    if (ShapedType::isDynamic(extent))
+      extent = stated;
+  RankedTensorType refined = known.clone(extents);
+  return refined == known ? x : createTyped<coreai::CastOp>(refined, x);
+}
+
+Value Emitter::broadcast(Value x, RankedTensorType type,
+                         llvm::function_ref<Value(int64_t)> extent) {
+  auto known = cast<RankedTensorType>(x.getType());
+  int64_t missing = type.getRank() - known.getRank();
+  x = expandDims(x, llvm::to_vector(llvm::seq<int64_t>(0, missing)));
+  known = cast<RankedTensorType>(x.getType());
+  SmallVector<int64_t> axes, shape(known.getShape());
+  SmallVector<Value> extents;
+  for (int64_t axis = 0; axis < type.getRank(); ++axis) {
+    if (known.getDimSize(axis) != 1 || type.getDimSize(axis) == 1)
+      continue;
+    axes.push_back(axis);
+    extents.push_back(extent(axis));
+    shape[axis] = type.getDimSize(axis);
+  }
+  if (axes.empty())
+    return x;
+  return createTyped<coreai::BroadcastInDimsOp>(
+      known.clone(shape),
+      {x, joinSizes(extents, IndexKind::Unsigned), indices(axes)});
 }
 
 Value Emitter::broadcastTo(Value x, Value shape, RankedTensorType type) {

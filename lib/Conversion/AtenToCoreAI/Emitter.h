@@ -63,6 +63,10 @@ public:
     return typeOf(node.result(result));
   }
 
+  static mlir::RankedTensorType type(mlir::Value x) {
+    return mlir::cast<mlir::RankedTensorType>(x.getType());
+  }
+
   mlir::Type f32() { return builder.getF32Type(); }
   mlir::Type si32() { return builder.getIntegerType(32, true); }
   mlir::Type ui32() { return builder.getIntegerType(32, false); }
@@ -86,6 +90,13 @@ public:
   mlir::Value optionalTensor(const AtenNode &node, llvm::StringRef parameter) {
     return node.has(parameter) ? value(node[parameter]) : mlir::Value();
   }
+  /// The value with all the extents that torch knows of it.
+  mlir::Value refined(const Argument &argument) {
+    return refine(value(argument), typeOf(argument.asNode()->info()));
+  }
+  mlir::Value refined(const AtenNode &node, llvm::StringRef parameter) {
+    return refined(node[parameter]);
+  }
   /// Results of a node that has been lowered.
   llvm::ArrayRef<mlir::Value> results(const Node &node) const;
   void setResults(const Node &node, Results results);
@@ -97,12 +108,10 @@ public:
   /// A tensor, a number or a symbolic number, as a value of element type
   /// `element`: tensors are cast, numbers become rank-0 constants, symbolic
   /// numbers become rank 0.
-  mlir::FailureOr<mlir::Value> operand(const AtenNode &node,
-                                       const Argument &argument,
-                                       mlir::Type element);
-  mlir::FailureOr<mlir::Value> operand(const AtenNode &node,
-                                       llvm::StringRef parameter,
-                                       mlir::Type element) {
+  mlir::FailureOr<mlir::Value>
+  operand(const AtenNode &node, const Argument &argument, mlir::Type element);
+  mlir::FailureOr<mlir::Value>
+  operand(const AtenNode &node, llvm::StringRef parameter, mlir::Type element) {
     return operand(node, node[parameter], element);
   }
   /// torch.result_type of the arguments: dimensioned tensors outrank 0-d ones,
@@ -150,7 +159,11 @@ public:
   mlir::Value dim(mlir::Value x, int64_t axis);
   /// All extents of `x` as one vector.
   mlir::Value shape(mlir::Value x, IndexKind kind = IndexKind::Signed);
-  /// Joins rank-1 si32 pieces.
+  /// Product of extents [from, to) of `x` as tensor<1xsi32>.
+  mlir::Value numElements(mlir::Value x, int64_t from, int64_t to);
+  /// 0, 1, … for the places along `axis` of `x`.
+  mlir::Value positions(mlir::Value x, int64_t axis);
+  /// Joins rank-1 si32 pieces; into one constant when all are constants.
   mlir::Value joinSizes(llvm::ArrayRef<mlir::Value> pieces,
                         IndexKind kind = IndexKind::Signed);
 
@@ -177,8 +190,9 @@ public:
   }
   /// Creates an op with the given result types.
   template <typename Op>
-  mlir::Value createTyped(mlir::Type result, mlir::ValueRange operands,
-                          llvm::ArrayRef<mlir::NamedAttribute> attributes = {}) {
+  mlir::Value
+  createTyped(mlir::Type result, mlir::ValueRange operands,
+              llvm::ArrayRef<mlir::NamedAttribute> attributes = {}) {
     mlir::OperationState state(location, Op::getOperationName());
     state.addOperands(operands);
     state.addAttributes(attributes);
@@ -189,7 +203,11 @@ public:
     return builder.getNamedAttr(name, value);
   }
 
+  /// The dialect's cast, which saturates.
   mlir::Value cast(mlir::Value x, mlir::Type element);
+  /// torch's conversion of data: integers wrap into narrower ones, and a
+  /// complex number is true if either part is not zero.
+  mlir::Value convert(mlir::Value x, mlir::Type element);
 
   // NumPy-broadcasting arithmetic; both operands have one element type.
   mlir::Value add(mlir::Value x, mlir::Value y);
@@ -235,6 +253,23 @@ public:
   mlir::Value pad(mlir::Value x, llvm::ArrayRef<int64_t> padding,
                   mlir::Value fill);
   mlir::Value pad(mlir::Value x, mlir::Value padding, mlir::Value fill);
+  /// Slice of one axis; `start` and `end` are tensor<1xsi32>.
+  mlir::Value slice(mlir::Value x, int64_t axis, mlir::Value start,
+                    mlir::Value end, int64_t stride,
+                    mlir::RankedTensorType type);
+  /// Axes [from, to) as one.
+  mlir::Value mergeAxes(mlir::Value x, int64_t from, int64_t to);
+  /// Elements of `x` at `index` along `axis`; both have one shape off it.
+  mlir::Value gather(mlir::Value x, mlir::Value index, int64_t axis);
+  /// Slices of `x` along `axis`, at the entries of the vector `index`.
+  mlir::Value take(mlir::Value x, mlir::Value index, int64_t axis);
+  /// States extents of `type` that `x` leaves open.
+  mlir::Value refine(mlir::Value x, mlir::RankedTensorType type);
+  /// Adds leading axes and repeats unit axes until `x` has the shape of `type`;
+  /// `extent` gives the size of an axis of it as tensor<1xsi32>. Open extents
+  /// of `x` have their final size already.
+  mlir::Value broadcast(mlir::Value x, mlir::RankedTensorType type,
+                        llvm::function_ref<mlir::Value(int64_t)> extent);
   /// Repeats unit axes up to the extents of `shape`.
   mlir::Value broadcastTo(mlir::Value x, mlir::Value shape,
                           mlir::RankedTensorType type);
@@ -261,10 +296,9 @@ public:
 
   /// Emits a private graph with a composite declaration, filled by `body`, and
   /// a call of it. The operands' types are the graph's argument types.
-  mlir::FailureOr<mlir::Value>
-  composite(const CompositeSpec &spec, mlir::ValueRange operands,
-            llvm::function_ref<mlir::FailureOr<mlir::Value>(mlir::ValueRange)>
-                body);
+  mlir::FailureOr<mlir::Value> composite(
+      const CompositeSpec &spec, mlir::ValueRange operands,
+      llvm::function_ref<mlir::FailureOr<mlir::Value>(mlir::ValueRange)> body);
 
   /// Lowers one program into a public graph. Fails with diagnostics out.
   mlir::LogicalResult emitEntryPoint(const EntryPoint &entry);

@@ -1,8 +1,131 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Margins around tensors.
 
 #include "Table.h"
+
+#include "corten/Dialect/CoreAI/IR/CoreAIOps.h"
+
+#include "llvm/ADT/STLExtras.h"
 
 using namespace corten;
 using namespace mlir;
 
-llvm::ArrayRef<TableEntry> corten::loweringsPadding() { return {}; }
+namespace {
+/// What is added before and after one axis; null stands for nothing.
+struct Margin {
+  const Argument *before = nullptr;
+  const Argument *after = nullptr;
+};
+} // namespace
+
+/// The pairs of `pad`, which start at the last axis, by axis.
+static SmallVector<Margin> margins(ArrayRef<Argument> pad, int64_t rank) {
+  SmallVector<Margin> result(rank);
+  for (size_t pair = 0; pair < pad.size() / 2; ++pair)
+    result[rank - 1 - pair] = {&pad[2 * pair], &pad[2 * pair + 1]};
+  return result;
+}
+
+static bool mayBeNegative(const Argument *amount) {
+  return amount && (amount->isValue() || amount->asInt() < 0);
+}
+static bool isZero(const Argument *amount) {
+  return !amount || (amount->isInt() && amount->asInt() == 0);
+}
+
+/// max(amount, 0), or max(-amount, 0), as tensor<1xsi32>.
+static Value positivePart(const Argument *amount, bool negated, Emitter &emit) {
+  if (!amount)
+    return emit.indices({0});
+  if (amount->isInt())
+    return emit.indices(
+        {std::max<int64_t>(negated ? -amount->asInt() : amount->asInt(), 0)});
+  Value size = emit.size(*amount);
+  if (negated)
+    size = emit.mul(size, emit.indices({-1}));
+  return emit.maximum(size, emit.indices({0}));
+}
+
+/// Cuts off what negative margins take away.
+static Value crop(Value x, ArrayRef<Margin> margins, Emitter &emit) {
+  for (auto [axis, margin] : llvm::enumerate(margins)) {
+    if (!mayBeNegative(margin.before) && !mayBeNegative(margin.after))
+      continue;
+    auto type = cast<RankedTensorType>(x.getType());
+    SmallVector<int64_t> extents(type.getShape());
+    bool isKnown = !type.isDynamicDim(axis) &&
+                   !(margin.before && margin.before->isValue()) &&
+                   !(margin.after && margin.after->isValue());
+    auto cut = [](const Argument *amount) {
+      return amount ? std::max<int64_t>(-amount->asInt(), 0) : 0;
+    };
+    if (isKnown)
+      extents[axis] -= cut(margin.before) + cut(margin.after);
+    else
+      extents[axis] = ShapedType::kDynamic;
+
+    Value end = emit.indices({INT32_MAX});
+    if (isKnown && cut(margin.after))
+      end = emit.indices({type.getDimSize(axis) - cut(margin.after)});
+    else if (mayBeNegative(margin.after))
+      end = emit.sub(emit.dim(x, axis),
+                     positivePart(margin.after, /*negated=*/true, emit));
+    x = emit.slice(x, axis, positivePart(margin.before, /*negated=*/true, emit),
+                   end, 1, type.clone(extents));
+  }
+  return x;
+}
+
+/// Negative margins cut first; positive ones then extend what is left.
+static Value pad(const AtenNode &node, coreai::PaddingMode mode, Value fill,
+                 Emitter &emit, StringRef amounts) {
+  Value x = emit.tensor(node, "self");
+  RankedTensorType type = emit.typeOf(node);
+  SmallVector<Margin> amount = margins(node.list(amounts), type.getRank());
+  x = crop(x, amount, emit);
+  auto adds = [](const Argument *amount) {
+    return !isZero(amount) && (amount->isValue() || amount->asInt() > 0);
+  };
+  if (llvm::none_of(amount, [&](Margin margin) {
+        return adds(margin.before) || adds(margin.after);
+      }))
+    return x;
+  SmallVector<Value> pieces;
+  for (Margin margin : amount)
+    for (const Argument *side : {margin.before, margin.after})
+      pieces.push_back(positivePart(side, /*negated=*/false, emit));
+  return emit.createTyped<coreai::PadOp>(
+      type, {x, emit.joinSizes(pieces, IndexKind::Unsigned), fill},
+      emit.attribute("padding_mode", coreai::PaddingModeAttr::get(
+                                         emit.builder.getContext(), mode)));
+}
+
+/// constant_pad_nd(self, pad, value)
+static FailureOr<Value> lowerConstantPad(const AtenNode &node, Emitter &emit) {
+  FailureOr<Value> fill =
+      emit.operand(node, "value", emit.elementType(node.result().dtype));
+  if (failed(fill))
+    return failure();
+  return pad(node, coreai::PaddingMode::Constant, *fill, emit, "pad");
+}
+
+/// reflection_pad1d/2d/3d(self, padding): mirrored, the edge not repeated.
+static Value lowerReflectionPad(const AtenNode &node, Emitter &emit) {
+  Value zero = emit.scalar(0, emit.elementType(node.result().dtype));
+  return pad(node, coreai::PaddingMode::Reflect, zero, emit, "padding");
+}
+
+/// replication_pad1d/2d/3d(self, padding): the edge repeated.
+static Value lowerReplicationPad(const AtenNode &node, Emitter &emit) {
+  Value zero = emit.scalar(0, emit.elementType(node.result().dtype));
+  return pad(node, coreai::PaddingMode::Replicate, zero, emit, "padding");
+}
+
+llvm::ArrayRef<TableEntry> corten::loweringsPadding() {
+#define PADDING(key, lowering) {key, lowerWith<lowering>},
+  static const TableEntry entries[] = {
+#include "AtenTable.def"
+  };
+  return entries;
+}

@@ -1,23 +1,297 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Ops that rearrange, repeat, join and cut tensors.
 
+#include "Composite.h"
 #include "Table.h"
 
 #include "corten/Dialect/CoreAI/IR/CoreAIOps.h"
 
+#include "llvm/ADT/STLExtras.h"
+
 using namespace corten;
 using namespace mlir;
 
+//===----------------------------------------------------------------------===//
+// Views
+//===----------------------------------------------------------------------===//
+
 /// view(self, size)
+///
+/// One entry of `size` may be -1.
 static Value lowerView(const AtenNode &node, Emitter &emit) {
-  return emit.reshape(emit.tensor(node, "self"),
-                      emit.sizes(node.list("size")), emit.typeOf(node));
+  Value x = emit.tensor(node, "self");
+  RankedTensorType type = emit.typeOf(node);
+  if (type.hasStaticShape())
+    return emit.reshape(x, type.getShape());
+  return emit.reshape(x, emit.sizes(node.list("size")), type);
+}
+
+/// unsqueeze(self, dim)
+static Value lowerUnsqueeze(const AtenNode &node, Emitter &emit) {
+  Value x = emit.tensor(node, "self");
+  int64_t rank = emit.type(x).getRank() + 1;
+  return emit.expandDims(x, {emit.axis(node.integer("dim"), rank)});
+}
+
+/// squeeze(self, dim)
+///
+/// Of the listed axes only those of extent 1 go; the others stay.
+static Value lowerSqueeze(const AtenNode &node, Emitter &emit) {
+  Value x = emit.refined(node, "self");
+  SmallVector<int64_t> axes;
+  for (int64_t dim : node.integers("dim")) {
+    int64_t axis = emit.axis(dim, emit.type(x).getRank());
+    if (emit.type(x).getRank() > 0 && emit.type(x).getDimSize(axis) == 1)
+      axes.push_back(axis);
+  }
+  llvm::sort(axes);
+  return emit.shrinkDims(x, axes);
 }
 
 /// permute(self, dims)
 static Value lowerPermute(const AtenNode &node, Emitter &emit) {
   Value x = emit.tensor(node, "self");
-  int64_t rank = cast<RankedTensorType>(x.getType()).getRank();
-  return emit.transpose(x, emit.axesOrAll(node.integers("dims"), rank));
+  return emit.transpose(
+      x, emit.axesOrAll(node.integers("dims"), emit.type(x).getRank()));
+}
+
+/// expand(self, size)
+///
+/// New axes come first; -1 keeps an extent. Only axes that torch knows to be 1
+/// are stretched: a symbolic extent has its final size.
+static Value lowerExpand(const AtenNode &node, Emitter &emit) {
+  ArrayRef<Argument> size = node.list("size");
+  return emit.broadcast(emit.refined(node, "self"), emit.typeOf(node),
+                        [&](int64_t axis) { return emit.size(size[axis]); });
+}
+
+/// copy(self, src): src in the type and shape of self
+static Value lowerCopy(const AtenNode &node, Emitter &emit) {
+  Value self = emit.tensor(node, "self");
+  Value source =
+      emit.cast(emit.refined(node, "src"), emit.type(self).getElementType());
+  return emit.broadcast(source, emit.typeOf(node),
+                        [&](int64_t axis) { return emit.dim(self, axis); });
+}
+
+//===----------------------------------------------------------------------===//
+// Joining and cutting
+//===----------------------------------------------------------------------===//
+
+/// cat(tensors, dim)
+///
+/// Computes in the promoted type. Empty tensors, of whatever rank, are left
+/// out. The op wants identical extents off the axis, so an extent that one
+/// tensor leaves open is stated as it is in the others.
+static Value lowerCat(const AtenNode &node, Emitter &emit) {
+  RankedTensorType type = emit.typeOf(node);
+  int64_t axis = emit.axis(node.integer("dim"), type.getRank());
+  SmallVector<Value> values;
+  for (const Argument &tensor : node.list("tensors")) {
+    Value x = emit.refined(tensor);
+    if (!llvm::is_contained(emit.type(x).getShape(), 0))
+      values.push_back(emit.cast(x, type.getElementType()));
+  }
+
+  SmallVector<int64_t> common(type.getShape());
+  for (Value x : values)
+    for (auto [extent, known] :
+         llvm::zip_equal(common, emit.type(x).getShape()))
+      if (ShapedType::isDynamic(extent))
+        extent = known;
+  common[axis] = ShapedType::kDynamic;
+  for (Value &x : values)
+    x = emit.refine(x, type.clone(common));
+  return values.size() == 1 ? values.front() : emit.concat(values, axis);
+}
+
+/// split_with_sizes(self, split_sizes, dim)
+///
+/// Literal sizes are one split; a symbolic one makes every part a slice.
+static FailureOr<Results> lowerSplit(const AtenNode &node, Emitter &emit) {
+  Value x = emit.tensor(node, "self");
+  ArrayRef<Argument> sizes = node.list("split_sizes");
+  int64_t axis = emit.axis(node.integer("dim"), emit.type(x).getRank());
+  bool isLiteral = llvm::all_of(sizes, [](const Argument &size) {
+    return size.isInt() && size.asInt() > 0;
+  });
+  if (isLiteral) {
+    Operation *split = emit.createOp<coreai::SplitOp>(
+        {x, emit.sizes(sizes, IndexKind::Unsigned), emit.index(axis)});
+    return Results(split->getResults());
+  }
+  Results parts;
+  Value start = emit.indices({0});
+  for (auto [i, size] : llvm::enumerate(sizes)) {
+    Value end = emit.add(start, emit.size(size));
+    parts.push_back(emit.slice(x, axis, start, end, 1, emit.typeOf(node, i)));
+    start = end;
+  }
+  return parts;
+}
+
+/// The bounds of a slice along one axis, as the ops take them: negative ones
+/// count from the end, and both are clamped.
+static std::pair<Value, Value> sliceBounds(const AtenNode &node,
+                                           Emitter &emit) {
+  return {node.has("start") ? emit.size(node["start"]) : emit.indices({0}),
+          node.has("end") ? emit.size(node["end"]) : emit.indices({INT32_MAX})};
+}
+
+static bool takesWholeAxis(const AtenNode &node, int64_t extent) {
+  const Argument &start = node["start"], &end = node["end"];
+  bool fromStart = start.isNone() || (start.isInt() && start.asInt() == 0);
+  bool toEnd =
+      end.isNone() || (end.isInt() && (end.asInt() >= INT32_MAX ||
+                                       (extent >= 0 && end.asInt() >= extent)));
+  return fromStart && toEnd && node["step"].isInt() &&
+         node.integer("step") == 1;
+}
+
+/// slice(self, dim, start, end, step)
+static FailureOr<Value> lowerSlice(const AtenNode &node, Emitter &emit) {
+  Value x = emit.tensor(node, "self");
+  RankedTensorType type = emit.typeOf(node);
+  int64_t axis = emit.axis(node.integer("dim"), type.getRank());
+  if (!node["step"].isInt())
+    return emit.error(node) << "slice with a step that is not a number";
+  if (takesWholeAxis(node, emit.type(x).getDimSize(axis)))
+    return x;
+  auto [start, end] = sliceBounds(node, emit);
+  return emit.slice(x, axis, start, end, node.integer("step"), type);
+}
+
+/// slice_scatter(self, src, dim, start, end, step)
+static FailureOr<Value> lowerSliceScatter(const AtenNode &node, Emitter &emit) {
+  Value self = emit.tensor(node, "self");
+  RankedTensorType type = emit.type(self);
+  Value source = emit.cast(emit.tensor(node, "src"), type.getElementType());
+  int64_t rank = type.getRank(), axis = emit.axis(node.integer("dim"), rank);
+  if (!node["step"].isInt())
+    return emit.error(node) << "slice with a step that is not a number";
+  if (llvm::is_contained(emit.type(source).getShape(), 0))
+    return self;
+  if (takesWholeAxis(node, type.getDimSize(axis)))
+    return source;
+  auto along = [&](Value bound, int64_t elsewhere) {
+    SmallVector<Value> pieces(rank, emit.indices({elsewhere}));
+    pieces[axis] = bound;
+    return emit.joinSizes(pieces);
+  };
+  auto [start, end] = sliceBounds(node, emit);
+  Value starts = along(start, 0), ends = along(end, INT32_MAX);
+  SmallVector<int64_t> strides(rank, 1);
+  strides[axis] = node.integer("step");
+  return emit.create<coreai::SliceUpdateOp>(
+      {self, starts, ends, emit.indices(strides), source});
+}
+
+/// select(self, dim, index)
+///
+/// A part of extent 1, whose axis then goes. Slices count literal negative
+/// bounds from the end themselves, except that the end after -1 is not 0.
+static Value lowerSelect(const AtenNode &node, Emitter &emit) {
+  Value x = emit.tensor(node, "self");
+  RankedTensorType type = emit.type(x);
+  int64_t axis = emit.axis(node.integer("dim"), type.getRank());
+  SmallVector<int64_t> extents(type.getShape());
+  extents[axis] = 1;
+  const Argument &index = node["index"];
+  Value start = emit.size(index), end;
+  if (index.isInt()) {
+    end = emit.indices({index.asInt() == -1 ? INT32_MAX : index.asInt() + 1});
+  } else {
+    Value isNegative = emit.greater(emit.indices({0}), start);
+    start = emit.where(isNegative, emit.add(start, emit.dim(x, axis)), start);
+    end = emit.add(start, emit.indices({1}));
+  }
+  Value part = emit.slice(x, axis, start, end, 1, type.clone(extents));
+  return emit.shrinkDims(part, {axis});
+}
+
+//===----------------------------------------------------------------------===//
+// Repetition and order
+//===----------------------------------------------------------------------===//
+
+/// repeat(self, repeats): axes that self lacks come first.
+/// tile(self, dims): counts that are missing for the first axes are 1.
+static Value lowerRepeat(const AtenNode &node, Emitter &emit) {
+  Value x = emit.tensor(node, "self");
+  ArrayRef<Argument> counts =
+      node.list(node.op() == "tile.default" ? "dims" : "repeats");
+  RankedTensorType type = emit.typeOf(node);
+  int64_t added = type.getRank() - emit.type(x).getRank();
+  x = emit.expandDims(x, llvm::to_vector(llvm::seq<int64_t>(0, added)));
+  bool isOnce = llvm::all_of(counts, [](const Argument &count) {
+    return count.isInt() && count.asInt() == 1;
+  });
+  if (isOnce)
+    return x;
+  return emit.createTyped<coreai::TileOp>(
+      type, {x, emit.sizes(counts, IndexKind::Unsigned)});
+}
+
+/// flip(self, dims)
+static Value lowerFlip(const AtenNode &node, Emitter &emit) {
+  Value x = emit.tensor(node, "self");
+  SmallVector<int64_t> dims = node.integers("dims");
+  if (dims.empty() || emit.type(x).getRank() == 0)
+    return x;
+  return emit.create<coreai::ReverseOp>(
+      {x, emit.indices(emit.axesOrAll(dims, emit.type(x).getRank()))});
+}
+
+/// pixel_shuffle(self, upscale_factor): [..., C·r², H, W] to [..., C, H·r, W·r]
+static FailureOr<Value> lowerPixelShuffle(const AtenNode &node, Emitter &emit) {
+  Value x = emit.refined(node, "self");
+  int64_t factor = node.integer("upscale_factor");
+  RankedTensorType type = emit.type(x);
+  int64_t leading = type.getRank() - 3, channels = type.getDimSize(leading);
+  if (ShapedType::isDynamic(channels))
+    return emit.error(node)
+           << "pixel_shuffle needs a number of channels that is known";
+  RankedTensorType result = emit.typeOf(node);
+
+  CompositeSpec spec = {.name = "pixel_shuffle",
+                        .symbol = "pixel_shuffle",
+                        .arguments = {"input"},
+                        .attributes = {{"upscale_factor", factor}}};
+  return emit.composite(spec, x, [&](ValueRange arguments) -> FailureOr<Value> {
+    Value input = arguments.front();
+    // The factors of the channel axis become axes of their own ...
+    SmallVector<int64_t> split(type.getShape().take_front(leading));
+    llvm::append_values(split, channels / (factor * factor), factor, factor,
+                        type.getDimSize(leading + 1),
+                        type.getDimSize(leading + 2));
+    SmallVector<Value> splitSizes, mergedSizes;
+    for (int64_t axis = 0; axis < leading; ++axis)
+      splitSizes.push_back(emit.dim(input, axis));
+    mergedSizes = splitSizes;
+    Value height = emit.dim(input, leading + 1);
+    Value width = emit.dim(input, leading + 2);
+    llvm::append_values(
+        splitSizes,
+        emit.indices({channels / (factor * factor), factor, factor}), height,
+        width);
+    Value parts =
+        emit.reshape(input, emit.joinSizes(splitSizes), type.clone(split));
+    // ... that move next to height and width and merge with them.
+    SmallVector<int64_t> order =
+        llvm::to_vector(llvm::seq<int64_t>(0, leading));
+    llvm::append_values(order, leading, leading + 3, leading + 1, leading + 4,
+                        leading + 2);
+    Value moved = emit.transpose(parts, order);
+    auto scaled = [&](Value extent, int64_t axis) {
+      return type.isDynamicDim(axis)
+                 ? emit.mul(extent, emit.indices({factor}))
+                 : emit.indices({type.getDimSize(axis) * factor});
+    };
+    llvm::append_values(
+        mergedSizes, emit.indices({channels / (factor * factor)}),
+        scaled(height, leading + 1), scaled(width, leading + 2));
+    return emit.reshape(moved, emit.joinSizes(mergedSizes), result);
+  });
 }
 
 llvm::ArrayRef<TableEntry> corten::loweringsShape() {

@@ -20,9 +20,12 @@ using llvm::StringRef;
 #define FAMILY(Name, Macro)
 #define ROW(key, lowering) std::string_view(key),
 #define ELEMENTWISE ROW
+#define ARITHMETIC ROW
+#define COMPLEX ROW
 #define COMPARISON ROW
 #define ACTIVATION ROW
 #define REDUCTION ROW
+#define SORTING ROW
 #define LINEAR_ALGEBRA ROW
 #define CONVOLUTION ROW
 #define POOLING ROW
@@ -31,6 +34,8 @@ using llvm::StringRef;
 #define SHAPE ROW
 #define PADDING ROW
 #define INDEXING ROW
+#define SCATTER ROW
+#define RESIZE ROW
 #define CREATION ROW
 #define SYMBOLIC ROW
 static constexpr auto kKeys = std::to_array<std::string_view>({

@@ -19,7 +19,7 @@ import subprocess
 import pytest
 
 pytest.importorskip("coreai.authoring")
-from coreai._compiler import ir
+from coreai._compiler import ir, passmanager
 from coreai.authoring import Context
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
@@ -38,7 +38,7 @@ CASES = NAMES + [f"{name}, annotated" for name in NAMES]
 def corten_opt(arguments, source):
     """Exit status, output and errors of one run, as bytes."""
     command = [CORTEN_OPT, *arguments]
-    run = subprocess.run(command, input=source, capture_output=True)
+    run = subprocess.run(command, input=source, capture_output=True, check=False)
     return run.returncode, run.stdout, run.stderr
 
 
@@ -193,9 +193,7 @@ def test_our_bytecode_is_read_by_coreai_core(combined, official_bytecode):
     module = read(bytecode)
     assert module.operation.verify()
     expected = read(official_bytecode)
-    assert_same(
-        generic_form(module.operation), generic_form(expected.operation)
-    )
+    assert_same(generic_form(module.operation), generic_form(expected.operation))
 
 
 def test_bytecode_of_coreai_core_is_read_by_us(official_bytecode):
@@ -203,3 +201,19 @@ def test_bytecode_of_coreai_core_is_read_by_us(official_bytecode):
     assert status == 0, errors.decode()
     expected = read(official_bytecode)
     assert_same(text.decode(), generic_form(expected.operation))
+
+
+@pytest.mark.parametrize(
+    ("name", "passes"),
+    [("ops-effects", "canonicalize"), ("ops-symbols", "symbol-dce")],
+)
+def test_passes_see_the_same_traits(context, name, passes):
+    """What may be removed or exchanged, and who is visible to whom."""
+    source = (ROOT / f"test/Dialect/CoreAI/{name}.mlir").read_text()
+    with context:
+        module = ir.Module.parse(source)
+        pipeline = f"builtin.module({passes})"
+        passmanager.PassManager.parse(pipeline).run(module.operation)
+    status, text, errors = corten_opt([f"--{passes}"], source.encode())
+    assert status == 0, errors.decode()
+    assert_same(text.decode(), custom_form(module.operation))

@@ -33,15 +33,19 @@ Block *GraphOp::addEntryBlock() {
   return block;
 }
 
+// An externalized graph is visible to other modules of the program but is not
+// an entry point: coreai-core drops it when nothing calls it.
+
 SymbolTable::Visibility GraphOp::getVisibility() {
-  return getPriv() ? SymbolTable::Visibility::Private
-                   : SymbolTable::Visibility::Public;
+  if (getPriv())
+    return SymbolTable::Visibility::Private;
+  return getExternalize() ? SymbolTable::Visibility::Nested
+                          : SymbolTable::Visibility::Public;
 }
 
-/// There is no nested visibility: a graph that only its module's own parents
-/// may see is public.
 void GraphOp::setVisibility(SymbolTable::Visibility visibility) {
   setPriv(visibility == SymbolTable::Visibility::Private);
+  setExternalize(visibility == SymbolTable::Visibility::Nested);
 }
 
 //===----------------------------------------------------------------------===//

@@ -99,6 +99,20 @@ LogicalResult OutputOp::verify() {
 // InvokeOp
 //===----------------------------------------------------------------------===//
 
+/// Dictionaries of arguments and results must be as many as those. coreai-core
+/// checks this for delegates only, but cannot print the other ops without it.
+template <typename Op> static LogicalResult verifyDictionaries(Op op) {
+  if (op.getArgAttrs() && op.getArgAttrs()->size() != op->getNumOperands())
+    return op.emitOpError("has ")
+           << op.getArgAttrs()->size() << " argument dictionaries for "
+           << op->getNumOperands() << " operands";
+  if (op.getResAttrs() && op.getResAttrs()->size() != op->getNumResults())
+    return op.emitOpError("has ")
+           << op.getResAttrs()->size() << " result dictionaries for "
+           << op->getNumResults() << " results";
+  return success();
+}
+
 /// The arguments that a callee binds to the parameters of what it names.
 static ArrayRef<Attribute> getBoundArguments(Attribute callee) {
   auto bind = dyn_cast<param::BindAttr>(callee);
@@ -106,6 +120,8 @@ static ArrayRef<Attribute> getBoundArguments(Attribute callee) {
 }
 
 LogicalResult InvokeOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  if (failed(verifyDictionaries(*this)))
+    return failure();
   SymbolRefAttr symbol = getCalleeSymbol();
   // A parameter of the enclosing graph can stand for the callee.
   if (!symbol)
@@ -155,23 +171,15 @@ static bool hasIntent(Attribute attributes) {
 }
 
 LogicalResult IsolatedGroupOp::verify() {
+  if (failed(verifyDictionaries(*this)))
+    return failure();
   for (std::optional<ArrayAttr> attributes : {getArgAttrs(), getResAttrs()})
     if (attributes && llvm::any_of(*attributes, hasIntent))
       return emitOpError("cannot state intents: they follow from the region");
   return success();
 }
 
-LogicalResult DelegateOp::verify() {
-  if (getArgAttrs() && getArgAttrs()->size() != getNumOperands())
-    return emitOpError("has ")
-           << getArgAttrs()->size() << " argument dictionaries for "
-           << getNumOperands() << " operands";
-  if (getResAttrs() && getResAttrs()->size() != getNumResults())
-    return emitOpError("has ")
-           << getResAttrs()->size() << " result dictionaries for "
-           << getNumResults() << " results";
-  return success();
-}
+LogicalResult DelegateOp::verify() { return verifyDictionaries(*this); }
 
 #define GET_OP_CLASSES
 #include "corten/Dialect/CoreAI/IR/ControlFlowOps.cpp.inc"

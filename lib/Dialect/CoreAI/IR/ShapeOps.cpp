@@ -375,10 +375,12 @@ LogicalResult BroadcastInDimsOp::inferReturnTypes(
 
 LogicalResult BroadcastInDimsOp::verify() {
   RankedTensorType type = getInput().getType();
-  std::optional<int64_t> before = getElementCount(type.getShape());
-  std::optional<int64_t> after = getElementCount(getType().getShape());
-  if (before && after && *before > *after)
-    return emitOpError("must not make ") << type << " smaller";
+  if (!type.hasStaticShape() || !getType().hasStaticShape())
+    return success();
+  for (auto [before, after] :
+       llvm::zip_equal(type.getShape(), getType().getShape()))
+    if (after < before)
+      return emitOpError("must not make ") << type << " smaller";
   return success();
 }
 

@@ -298,6 +298,9 @@ corten::param::bindParameters(FunctionType type, DeclArrayAttr declarations,
                           : Attribute(declaration.getDefaultValue());
     if (!value)
       return failure();
+    if (index < arguments.size() &&
+        ConstantAttr::get(value).getType() != declaration.getType())
+      return failure();
     values[declaration.getName()] = value;
   }
 

@@ -30,10 +30,11 @@ def CoreAI_GraphOp : CoreAI_Op<
   let summary = "a callable graph";
   let description = [{
     Callers bind arguments and results by the `coreai.name` of their attribute
-    dictionaries. Visibility is the unit attribute `priv`; there is no
-    `sym_visibility`. A private graph may be without a body. A private graph
-    with `no_inline` and a `composite_decl` is a composite op: the declaration
-    names it, the body is what to do where it is not known.
+    dictionaries. Visibility is the unit attribute `priv` or `externalize`, or
+    neither for an entry point; there is no `sym_visibility`. Only a private
+    graph may be without a body. A private graph with `no_inline` and a
+    `composite_decl` is a composite op: the declaration names it, the body is
+    what to do where it is not known.
 
     The operands of `coreai.output` must refine the results: a static extent
     may be returned where the signature says `?`, not the reverse. There are as
@@ -81,6 +82,7 @@ def CoreAI_GraphOp : CoreAI_Op<
 def CoreAI_OutputOp : CoreAI_Op<
     "output", [HasParent<"GraphOp">, Pure, ReturnLike, Terminator]> {
   let summary = "the results of a graph";
+  let description = [{ Static extents may refine those of the signature. }];
   let arguments = (ins Variadic<AnyType>:$operands);
   let assemblyFormat = "($operands^ `:` type($operands))? attr-dict";
   let builders = [OpBuilder<(ins), [{ /* no operands */ }]>];
@@ -177,12 +179,16 @@ def CoreAI_ConditionOp : CoreAI_Op<
                                             ["getSuccessorRegions"]>,
                   HasParent<"WhileOp">, Pure, Terminator]> {
   let summary = "the end of the test region of a loop";
+  let description = [{
+    While the flag is true the arguments go to the body, then to the results.
+  }];
   let arguments = (ins CoreAI_Flag:$condition, Variadic<AnyType>:$args);
   let assemblyFormat = "operands `:` `(` type(operands) `)` attr-dict";
 }
 
 def CoreAI_YieldOp : CoreAI_Op<"yield", [Pure, ReturnLike, Terminator]> {
   let summary = "the end of a region of an op";
+  let description = [{ What the values mean is up to the op around it. }];
   let arguments = (ins Variadic<AnyType>:$args);
   let assemblyFormat = "($args^ `:` type($args))? attr-dict";
   let builders = [OpBuilder<(ins), [{ /* no operands */ }]>];
@@ -239,6 +245,7 @@ def CoreAI_DelegateOp : CoreAI_Op<"delegate"> {
 
 def CoreAI_TargetSpecOp : CoreAI_Op<"target_spec"> {
   let summary = "the machine that a module is meant for";
+  let description = [{ Stands at module level, beside the graphs. }];
   let arguments = (ins
     CoreAI_TargetSpecAttr:$spec,
     DefaultValuedAttr<CoreAI_CompilationAttr,

@@ -307,28 +307,34 @@ def CoreAI_MinimumOp : CoreAI_BinaryOp<
 def CoreAI_BitwiseAndOp : CoreAI_BinaryOp<
     "bitwise_and", [CoreAI_I, CoreAI_B], [Commutative]> {
   let summary = "and of each bit";
+  let description = [{ Booleans are single bits. }];
 }
 
 def CoreAI_BitwiseOrOp : CoreAI_BinaryOp<
     "bitwise_or", [CoreAI_I, CoreAI_B], [Commutative]> {
   let summary = "or of each bit";
+  let description = [{ Booleans are single bits. }];
 }
 
 def CoreAI_BitwiseXorOp : CoreAI_BinaryOp<
     "bitwise_xor", [CoreAI_I, CoreAI_B], [Commutative]> {
   let summary = "exclusive or of each bit";
+  let description = [{ Booleans are single bits. }];
 }
 
 def CoreAI_AndOp : CoreAI_BinaryOp<"and", [CoreAI_B], [Commutative]> {
   let summary = "logical and";
+  let description = [{ `x ∧ y`, on booleans only. }];
 }
 
 def CoreAI_OrOp : CoreAI_BinaryOp<"or", [CoreAI_B], [Commutative]> {
   let summary = "logical or";
+  let description = [{ `x ∨ y`, on booleans only. }];
 }
 
 def CoreAI_XorOp : CoreAI_BinaryOp<"xor", [CoreAI_B], [Commutative]> {
   let summary = "logical exclusive or";
+  let description = [{ `x ≠ y`, on booleans only. }];
 }
 
 //===----------------------------------------------------------------------===//
@@ -432,11 +438,13 @@ class CoreAI_ComplexPartOp<string mnemonic>
 
 def CoreAI_RealPartOp : CoreAI_ComplexPartOp<"real_part"> {
   let summary = "real part";
+  let description = [{ An f32 tensor of the same shape. }];
   let results = (outs CoreAI_DenseTensor<[CoreAI_F, CoreAI_F8]>:$real);
 }
 
 def CoreAI_ImaginaryPartOp : CoreAI_ComplexPartOp<"imaginary_part"> {
   let summary = "imaginary part";
+  let description = [{ An f32 tensor of the same shape. }];
   let results = (outs CoreAI_DenseTensor<[CoreAI_F, CoreAI_F8]>:$result);
 }
 
@@ -458,6 +466,8 @@ class CoreAI_BroadcastingBinaryOp<string mnemonic, list<Type> elements,
           mnemonic, InferBroadcasting,
           !listconcat(traits, [SameOperandsAndResultElementType])> {
   let summary = "`coreai." # mnemonic # "` with NumPy broadcasting";
+  let description = "Shapes align at their last axes, and an extent of 1 "
+                    "stretches. Numbers as for `coreai." # mnemonic # "`.";
   let arguments = (ins
     CoreAI_DenseTensor<elements>:$input,
     CoreAI_DenseTensor<elements>:$other);
@@ -468,6 +478,8 @@ class CoreAI_BroadcastingComparisonOp<string mnemonic, list<Type> elements>
     : CoreAI_BroadcastingOp<mnemonic, InferBroadcastingComparison,
                             [SameOperandsElementType]> {
   let summary = "`coreai." # mnemonic # "` with NumPy broadcasting";
+  let description = "Shapes align at their last axes, and an extent of 1 "
+                    "stretches. Numbers as for `coreai." # mnemonic # "`.";
   let arguments = (ins
     CoreAI_DenseTensor<elements>:$input,
     CoreAI_DenseTensor<elements>:$other);

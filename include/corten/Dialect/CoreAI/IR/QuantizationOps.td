@@ -184,6 +184,7 @@ def CoreAI_BuildSparseWithBitmaskOp : CoreAI_InferredOp<
 def CoreAI_SparseWithBitmaskToDenseOp : CoreAI_InferredOp<
     "sparse_with_bitmask_to_dense", CoreAI_Compatible> {
   let summary = "sparse tensor with its zeros filled in";
+  let description = [{ The same shape and elements without the encoding. }];
   let arguments = (ins
     CoreAI_SparseTensor<[CoreAI_F, CoreAI_F8, CoreAI_I, CoreAI_I24, CoreAI_B,
                          CoreAI_PackedIndex]>:$input);

@@ -13,6 +13,7 @@ include "corten/Dialect/CoreAI/IR/CoreAITypes.td"
 
 def CoreAI_CreateTokenOp : CoreAI_PureOp<"create_token"> {
   let summary = "a token before every access";
+  let description = [{ It belongs to no handle until an access takes it. }];
   let results = (outs CoreAI_TokenType:$token);
   let assemblyFormat = "`:` qualified(type($token)) attr-dict";
 }

@@ -44,8 +44,9 @@ void printParameterList(mlir::AsmPrinter &printer, DeclArrayAttr declarations);
 
 /// The signature that a function of type `type` with parameters `declarations`
 /// has once `arguments` are bound to them, in order. Parameters without an
-/// argument take their default value. Fails when there are too many arguments
-/// or a parameter is left without a value.
+/// argument take their default value. Fails when there are too many arguments,
+/// one is of another type than its parameter, or a parameter is left without a
+/// value.
 mlir::FailureOr<mlir::FunctionType>
 bindParameters(mlir::FunctionType type, DeclArrayAttr declarations,
                llvm::ArrayRef<mlir::Attribute> arguments);

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The index lists of x[i, :, mask] and x[i, :, mask] = y, brought to the form
+// of gather_nd and scatter_nd: the indexed axes first, one vector of positions
+// per element.
+
+#ifndef CORTEN_LIB_CONVERSION_ATENTOCOREAI_ADVANCEDINDEX_H
+#define CORTEN_LIB_CONVERSION_ATENTOCOREAI_ADVANCEDINDEX_H
+
+#include "Emitter.h"
+
+namespace corten {
+
+struct AdvancedIndex {
+  /// Axes of self in the order in which `positions` counts them, then the
+  /// rest. The identity unless the indexed axes have others between them.
+  llvm::SmallVector<int64_t> order;
+  /// [..., Q], si32: places along the first Q axes of that order.
+  mlir::Value positions;
+  /// How many positions there are is only known at run time, and it may be
+  /// none.
+  bool isDataDependent = false;
+
+  int64_t numIndexed() const;
+};
+
+/// Reads `indices`: a position per axis, None for an axis that is taken whole,
+/// masks standing for as many axes as they have. `self` must have the extents
+/// that torch knows of it.
+mlir::FailureOr<AdvancedIndex> readIndices(const AtenNode &node,
+                                           llvm::ArrayRef<Argument> indices,
+                                           mlir::Value self, Emitter &emit);
+
+/// The places of a diagonal of `self`: its two axes first, then the rest.
+/// `length` is the number of elements where torch knows it.
+AdvancedIndex diagonalIndex(const AtenNode &node, mlir::Value self,
+                            int64_t length, Emitter &emit);
+
+/// The permutation that undoes `order`.
+llvm::SmallVector<int64_t> inverse(llvm::ArrayRef<int64_t> order);
+
+/// Whether an index stands for the places where it is true.
+bool isMask(const Argument &index);
+
+} // namespace corten
+
+#endif // CORTEN_LIB_CONVERSION_ATENTOCOREAI_ADVANCEDINDEX_H

@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Arithmetic of two operands, with NumPy broadcasting and torch's promotion:
+// both operands take the type of the result before anything is computed, as
+// torch does. So a Python number takes the type of an 8-bit tensor (and wraps),
+// and an integer tensor meets a float number in f32.
+
+#include "DerivedOps.h"
+#include "Table.h"
+
+#include "corten/Dialect/CoreAI/IR/CoreAIOps.h"
+
+#include <cmath>
+
+using namespace corten;
+using namespace mlir;
+
+namespace {
+struct Pair {
+  Value lhs, rhs;
+};
+} // namespace
+
+static FailureOr<Pair> operands(const AtenNode &node, Emitter &emit,
+                                StringRef lhs = "self",
+                                StringRef rhs = "other") {
+  Type element = emit.elementType(node.result().dtype);
+  FailureOr<Value> left = emit.operand(node, lhs, element);
+  FailureOr<Value> right = emit.operand(node, rhs, element);
+  if (failed(left) || failed(right))
+    return failure();
+  return Pair{*left, *right};
+}
+
+/// The number that an argument is, if it is a literal.
+static std::optional<double> literal(const AtenNode &node,
+                                     StringRef parameter) {
+  const Argument &argument = node[parameter];
+  if (!argument.isNumber())
+    return std::nullopt;
+  return argument.asDouble();
+}
+
+//===----------------------------------------------------------------------===//
+// Sums and products
+//===----------------------------------------------------------------------===//
+
+/// x times the argument `alpha`, which is a number or a symbolic number.
+static FailureOr<Value> timesAlpha(const AtenNode &node, Emitter &emit,
+                                   Value x) {
+  if (std::optional<double> alpha = literal(node, "alpha"))
+    return emit.scaleBy(x, *alpha);
+  FailureOr<Value> alpha = emit.operand(node, "alpha", getElementTypeOrSelf(x));
+  if (failed(alpha))
+    return failure();
+  return emit.mul(x, *alpha);
+}
+
+/// add(self, other, alpha) = self + alpha * other
+static FailureOr<Value> lowerAdd(const AtenNode &node, Emitter &emit) {
+  FailureOr<Pair> pair = operands(node, emit);
+  if (failed(pair))
+    return failure();
+  FailureOr<Value> scaled = timesAlpha(node, emit, pair->rhs);
+  if (failed(scaled))
+    return failure();
+  return emit.add(pair->lhs, *scaled);
+}
+
+/// sub(self, other, alpha) = self - alpha * other
+static FailureOr<Value> lowerSub(const AtenNode &node, Emitter &emit) {
+  FailureOr<Pair> pair = operands(node, emit);
+  if (failed(pair))
+    return failure();
+  FailureOr<Value> scaled = timesAlpha(node, emit, pair->rhs);
+  if (failed(scaled))
+    return failure();
+  return emit.sub(pair->lhs, *scaled);
+}
+
+/// rsub(self, other, alpha) = other - alpha * self
+static FailureOr<Value> lowerRsub(const AtenNode &node, Emitter &emit) {
+  FailureOr<Pair> pair = operands(node, emit);
+  if (failed(pair))
+    return failure();
+  FailureOr<Value> scaled = timesAlpha(node, emit, pair->lhs);
+  if (failed(scaled))
+    return failure();
+  return emit.sub(pair->rhs, *scaled);
+}
+
+/// Operations that are one step once the operands have one type.
+template <Value (Emitter::*Step)(Value, Value)>
+static FailureOr<Value> lowerBinary(const AtenNode &node, Emitter &emit) {
+  FailureOr<Pair> pair = operands(node, emit);
+  if (failed(pair))
+    return failure();
+  return (emit.*Step)(pair->lhs, pair->rhs);
+}
+
+/// fmax, fmin: like maximum and minimum, but a number wins over NaN.
+template <Value (Emitter::*Step)(Value, Value)>
+static FailureOr<Value> lowerIgnoringNan(const AtenNode &node, Emitter &emit) {
+  FailureOr<Pair> pair = operands(node, emit);
+  if (failed(pair))
+    return failure();
+  Value result = (emit.*Step)(pair->lhs, pair->rhs);
+  if (!isFloat(result))
+    return result;
+  result = emit.where(isNan(emit, pair->rhs), pair->lhs, result);
+  return emit.where(isNan(emit, pair->lhs), pair->rhs, result);
+}
+
+//===----------------------------------------------------------------------===//
+// Division
+//===----------------------------------------------------------------------===//
+
+/// floor_divide(self, other), floordiv: toward minus infinity.
+static FailureOr<Value> lowerFloorDivide(const AtenNode &node, Emitter &emit) {
+  FailureOr<Pair> pair = operands(node, emit);
+  if (failed(pair))
+    return failure();
+  return floorDivide(emit, pair->lhs, pair->rhs, literal(node, "other"));
+}
+
+/// div(self, other, rounding_mode)
+///
+///   None    : the quotient, in a float type
+///   "floor" : as floor_divide
+///   "trunc" : toward zero; integer division truncates by itself
+static FailureOr<Value> lowerDivMode(const AtenNode &node, Emitter &emit) {
+  StringRef mode =
+      node.has("rounding_mode") ? node.string("rounding_mode") : "";
+  if (mode == "floor")
+    return lowerFloorDivide(node, emit);
+  if (!mode.empty() && mode != "trunc")
+    return emit.error(node) << "Unsupported rounding_mode: " << mode;
+  FailureOr<Pair> pair = operands(node, emit);
+  if (failed(pair))
+    return failure();
+  Value quotient = emit.divide(pair->lhs, pair->rhs);
+  return mode.empty() ? quotient : truncate(emit, quotient);
+}
+
+/// remainder(self, other): the sign of the divisor, like Python's `%`.
+///
+/// Made from fmod, which is exact; self - floor(self / other) * other is not
+/// where the quotient rounds up to an integer.
+static FailureOr<Value> lowerRemainder(const AtenNode &node, Emitter &emit) {
+  FailureOr<Pair> pair = operands(node, emit);
+  if (failed(pair))
+    return failure();
+  return remainder(emit, pair->lhs, pair->rhs, literal(node, "other"));
+}
+
+//===----------------------------------------------------------------------===//
+// Powers
+//===----------------------------------------------------------------------===//
+
+/// x^y = e^(y ln x) of complex numbers; 0^y is 0, and 1 for y = 0.
+static Value complexPower(Emitter &emit, Value x, Value y) {
+  Value zero = numberLike(emit, 0.0, x);
+  Value power = emit.create<coreai::ExpOp>(
+      {emit.mul(y, emit.create<coreai::LogOp>({x}))});
+  Value atZero =
+      emit.where(equalValues(emit, y, zero), numberLike(emit, 1.0, x), zero);
+  return emit.where(equalValues(emit, x, zero), atZero, power);
+}
+
+/// pow(self, exponent)
+///
+/// The dialect makes 0 of every negative power of an integer; torch keeps the
+/// powers of 1 and -1.
+static FailureOr<Value> lowerPow(const AtenNode &node, Emitter &emit) {
+  FailureOr<Pair> pair = operands(node, emit, "self", "exponent");
+  if (failed(pair))
+    return failure();
+  auto [x, y] = *pair;
+  if (isComplex(x)) {
+    if (literal(node, "exponent") == 2.0)
+      return emit.mul(x, x);
+    return complexPower(emit, x, y);
+  }
+  std::optional<double> exponent = literal(node, "exponent");
+  if (isFloat(x) || getElementTypeOrSelf(x).isUnsignedInteger() ||
+      (exponent && *exponent >= 0))
+    return emit.pow(x, y);
+  Value isUnit = emit.equal(absolute(emit, x), numberLike(emit, 1, x));
+  Value vanishes =
+      emit.logicalAnd(isBelowZero(emit, y), emit.logicalNot(isUnit));
+  return emit.where(vanishes, numberLike(emit, 0, x),
+                    emit.pow(x, absolute(emit, y)));
+}
+
+/// ldexp(self, other) = self * 2^other
+static FailureOr<Value> lowerLdexp(const AtenNode &node, Emitter &emit) {
+  FailureOr<Pair> pair = operands(node, emit);
+  if (failed(pair))
+    return failure();
+  return emit.mul(pair->lhs,
+                  emit.pow(numberLike(emit, 2.0, pair->rhs), pair->rhs));
+}
+
+//===----------------------------------------------------------------------===//
+// Signs and angles
+//===----------------------------------------------------------------------===//
+
+/// copysign(self, other): |self| with the sign bit of other.
+static FailureOr<Value> lowerCopysign(const AtenNode &node, Emitter &emit) {
+  FailureOr<Pair> pair = operands(node, emit);
+  if (failed(pair))
+    return failure();
+  Value magnitude = absolute(emit, pair->lhs);
+  return emit.where(hasSignBit(emit, pair->rhs), emit.negate(magnitude),
+                    magnitude);
+}
+
+/// atan2(self, other): the angle of the point (other, self).
+static FailureOr<Value> lowerAtan2(const AtenNode &node, Emitter &emit) {
+  FailureOr<Pair> pair = operands(node, emit);
+  if (failed(pair))
+    return failure();
+  return arcTangent2(emit, pair->lhs, pair->rhs);
+}
+
+static FailureOr<Value> lowerHypot(const AtenNode &node, Emitter &emit) {
+  FailureOr<Pair> pair = operands(node, emit);
+  if (failed(pair))
+    return failure();
+  return hypotenuse(emit, pair->lhs, pair->rhs);
+}
+
+//===----------------------------------------------------------------------===//
+// Bits
+//===----------------------------------------------------------------------===//
+
+template <typename Op>
+static FailureOr<Value> lowerBitwise(const AtenNode &node, Emitter &emit) {
+  FailureOr<Pair> pair = operands(node, emit);
+  if (failed(pair))
+    return failure();
+  return emit.create<Op>({pair->lhs, pair->rhs});
+}
+
+/// bitwise_left_shift(self, other) = self * 2^other, modulo the width.
+///
+/// The power wraps to 0 from the width on and is 0 below zero, where torch
+/// gives 0 as well.
+static FailureOr<Value> lowerLeftShift(const AtenNode &node, Emitter &emit) {
+  FailureOr<Pair> pair = operands(node, emit);
+  if (failed(pair))
+    return failure();
+  return emit.mul(pair->lhs,
+                  emit.pow(numberLike(emit, 2, pair->rhs), pair->rhs));
+}
+
+/// bitwise_right_shift(self, other) = floor(self / 2^other)
+///
+/// Shifts that leave no bit (too far, or negative) give 0 or -1 by the sign.
+/// They must not reach the division, which cannot hold their power of two.
+static FailureOr<Value> lowerRightShift(const AtenNode &node, Emitter &emit) {
+  FailureOr<Pair> pair = operands(node, emit);
+  if (failed(pair))
+    return failure();
+  auto [x, shift] = *pair;
+  auto element = cast<IntegerType>(getElementTypeOrSelf(x));
+  unsigned farthest = element.getWidth() - (element.isUnsigned() ? 1 : 2);
+  Value zero = emit.scalar(0, element);
+  Value tooFar = emit.logicalOr(
+      emit.greater(shift, emit.scalar(int64_t(farthest), element)),
+      emit.greater(zero, shift));
+  Value power =
+      emit.pow(emit.scalar(2, element), emit.where(tooFar, zero, shift));
+  Value nothing = zero;
+  if (!element.isUnsigned())
+    nothing = emit.where(isBelowZero(emit, x), emit.scalar(-1, element), zero);
+  return emit.where(tooFar, nothing, emit.floorDivide(x, power));
+}
+
+llvm::ArrayRef<TableEntry> corten::loweringsArithmetic() {
+#define ARITHMETIC(key, lowering) {key, lowerWith<lowering>},
+  static const TableEntry entries[] = {
+#include "AtenTable.def"
+  };
+  return entries;
+}
