@@ -38,7 +38,9 @@ def split_types(text):
 class Op:
     """One op of a module: lines from its first to that with its types."""
 
-    PATTERN = re.compile(r'( *)(?:(%\w+)(?::(\d+))? = )?"([\w.]+)"\((.*?)\)(.*)')
+    PATTERN = re.compile(
+        r'( *)(?:(%\w+)(?::(\d+))? = )?"([\w.]+)"\((.*?)\)(.*)'
+    )
     SIGNATURE = re.compile(r"^(.*) : \((.*)\) -> (.*)$")
 
     def __init__(self, lines, first):

@@ -51,7 +51,9 @@ CASES = get_cases()
 
 @pytest.fixture(scope="module")
 def official():
-    return dict(zip(CASES, verdicts.official(list(CASES.values())), strict=True))
+    return dict(
+        zip(CASES, verdicts.official(list(CASES.values())), strict=True)
+    )
 
 
 @pytest.mark.parametrize("case", CASES)

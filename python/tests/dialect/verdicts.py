@@ -81,7 +81,9 @@ def _judge_from(start, sources, pipe):
     os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
     context = Context()._mlir_context
     for source in sources[start:]:
-        print(json.dumps(_judge_official(source, context)), file=pipe, flush=True)
+        print(
+            json.dumps(_judge_official(source, context)), file=pipe, flush=True
+        )
 
 
 def main():
