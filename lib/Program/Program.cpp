@@ -28,12 +28,10 @@ const Argument &Node::argument(StringRef name) const {
 
 /// Frames look like `File "path", line 12, in forward`, one per line, each
 /// followed by the source text; the innermost comes last.
-SourceLocation Node::source() const {
-  constexpr StringRef kFile = "File \"";
-  size_t begin = stackTrace.rfind(kFile);
-  if (begin == StringRef::npos)
-    return {};
-  StringRef rest = stackTrace.drop_front(begin + kFile.size());
+static constexpr StringRef kFile = "File \"";
+
+/// Parses a frame from behind its opening quote.
+static SourceLocation parseFrame(StringRef rest) {
   SourceLocation location;
   location.file = rest.take_until([](char c) { return c == '"'; });
   rest = rest.drop_front(location.file.size());
@@ -43,6 +41,26 @@ SourceLocation Node::source() const {
   if (rest.consume_front(", in "))
     location.function = rest.take_until([](char c) { return c == '\n'; });
   return location;
+}
+
+SourceLocation Node::source() const {
+  size_t begin = stackTrace.rfind(kFile);
+  if (begin == StringRef::npos)
+    return {};
+  return parseFrame(stackTrace.drop_front(begin + kFile.size()));
+}
+
+llvm::SmallVector<SourceLocation> Node::sourceFrames() const {
+  llvm::SmallVector<SourceLocation> frames;
+  StringRef rest = stackTrace;
+  for (size_t begin = rest.find(kFile); begin != StringRef::npos;
+       begin = rest.find(kFile)) {
+    rest = rest.drop_front(begin + kFile.size());
+    // A line of source text may look like a frame's beginning.
+    if (SourceLocation frame = parseFrame(rest); frame.isKnown())
+      frames.push_back(frame);
+  }
+  return frames;
 }
 
 StringRef ModuleFrame::shortClassName() const {

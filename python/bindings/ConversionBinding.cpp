@@ -3,13 +3,17 @@
 #include "Bindings.h"
 
 #include "corten/Conversion/AtenToCoreAI/Conversion.h"
+#include "corten/Conversion/AtenToCoreAI/Report.h"
 #include "corten/Handover/Handover.h"
 
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
+
+#include <chrono>
 
 namespace nb = nanobind;
 using namespace corten;
@@ -31,13 +35,33 @@ Bytes bytesOf(const Resource &resource) {
   return Bytes(view.data, {view.bytes}, capsule);
 }
 
-std::unique_ptr<ConvertedModule>
-convertEntryPoints(const std::vector<EntryPoint> &entryPoints, bool debug) {
+/// Shortest time between two calls into Python.
+constexpr std::chrono::milliseconds kProgressInterval(50);
+
+std::unique_ptr<ConvertedModule> convertEntryPoints(
+    const std::vector<EntryPoint> &entryPoints, bool debug,
+    SourcePaths sourcePaths, std::vector<std::string> sourceRoots,
+    std::pair<uint64_t, uint64_t> firstIds, nb::object progress) {
+  ConversionOptions options;
+  options.debugLocations = debug;
+  options.sourcePaths = sourcePaths;
+  options.sourceRoots = std::move(sourceRoots);
+  options.counters = {firstIds.first, firstIds.second};
+  if (!progress.is_none())
+    options.progress =
+        [&, last = std::chrono::steady_clock::now()](size_t nodes) mutable {
+          auto now = std::chrono::steady_clock::now();
+          if (now - last < kProgressInterval)
+            return;
+          last = now;
+          nb::gil_scoped_acquire lock;
+          progress(nodes);
+        };
   std::string error;
   std::unique_ptr<ConvertedModule> module;
   {
     nb::gil_scoped_release unlock;
-    module = convert(entryPoints, {.debugLocations = debug}, error);
+    module = convert(entryPoints, options, error);
   }
   if (!module)
     throw nb::value_error(error.c_str());
@@ -80,6 +104,31 @@ nb::list unsupported(const Program &program) {
                                  str(entry.op->nameSpace), entry.op->mutates,
                                  uses));
   }
+  return result;
+}
+
+nb::dict reportOf(const ConvertedModule &module) {
+  ConversionReport report = summarize(module);
+  auto counts = [](const std::vector<ConversionReport::Count> &entries) {
+    nb::list result;
+    for (const auto &entry : entries)
+      result.append(nb::make_tuple(entry.name, entry.count));
+    return result;
+  };
+  nb::list states, weights, dead;
+  for (const auto &state : report.states)
+    states.append(nb::make_tuple(state.entryPoint, state.name, state.type));
+  for (const auto &weight : report.weights)
+    weights.append(nb::make_tuple(weight.type, weight.count, weight.bytes));
+  for (const auto &input : report.deadInputs)
+    dead.append(nb::make_tuple(input.entryPoint, input.name, input.type));
+  nb::dict result;
+  result["operations"] = counts(report.operations);
+  result["composites"] = counts(report.composites);
+  result["states"] = states;
+  result["weights"] = weights;
+  result["dead_inputs"] = dead;
+  result["seconds"] = nb::make_tuple(module.emitSeconds, module.verifySeconds);
   return result;
 }
 
@@ -126,11 +175,27 @@ void corten::bindings::bindConversion(nb::module_ &module) {
           },
           "(key, name, bytes) of every constant whose data is not in the "
           "module. The "
-          "arrays are views of the weights and keep them alive.");
+          "arrays are views of the weights and keep them alive.")
+      .def_prop_ro(
+          "next_ids",
+          [](const ConvertedModule &self) {
+            return std::pair(self.counters.nextTorchId,
+                             self.counters.nextOperationId);
+          },
+          "The first free numbers of nodes and of operations.")
+      .def("report", &reportOf, "What the module holds, counted.");
+
+  nb::enum_<SourcePaths>(module, "SourcePaths")
+      .value("ABSOLUTE", SourcePaths::Absolute)
+      .value("RELATIVE", SourcePaths::Relative)
+      .value("HIDDEN", SourcePaths::Hidden);
 
   module.def("convert", &convertEntryPoints, nb::arg("entry_points"),
-             nb::arg("debug"),
-             "Converts all entry points into one module. Raises ValueError.");
+             nb::arg("debug"), nb::arg("source_paths"), nb::arg("source_roots"),
+             nb::arg("first_ids"), nb::arg("progress").none(),
+             "Converts all entry points into one module. `progress` is called "
+             "now and then with the number of nodes lowered. Raises "
+             "ValueError.");
   module.def("unsupported", &unsupported, nb::arg("program"));
   module.def(
       "has_lowering",

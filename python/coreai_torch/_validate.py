@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 from coreai_torch import _native
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
+    import torch
     from torch.export import ExportedProgram
 
 #: (file, line, function, module path, module class, dtype, shape)
@@ -63,9 +64,49 @@ def _decomposable(offenders: list[_Offender]) -> list[_Offender]:
     return [o for o in offenders if o[2] or o[0] in table]
 
 
-def check_supported(program: _native.Program, entrypoint_name: str) -> None:
-    """Raise ``ValueError`` that lists every op without a lowering at once."""
-    offenders: list[_Offender] = _native.unsupported(program)
+#: Ops of these are ours to know when a program is added. Lowerings for any
+#: other may still be registered until the conversion.
+_OWN_NAMESPACES = frozenset(
+    {"_operator", "aten", "coreai", "coreaix", "higher_order", "prims"}
+)
+
+
+def _has_lowering(offender: _Offender, lowerings: Collection[str]) -> bool:
+    """True if the user registered a lowering; ``.default`` may be left out."""
+    printed, namespace, mutates, _ = offender
+    if mutates:
+        return False
+    name = printed.removeprefix(f"{namespace}.")
+    # Python operators print without a namespace in existing registrations.
+    prefix = "None" if namespace == "_operator" else namespace
+    return (
+        f"{prefix}::{name}" in lowerings
+        or f"{prefix}::{name.removesuffix('.default')}" in lowerings
+    )
+
+
+def _offenders(
+    program: _native.Program, lowerings: Collection[str], own: bool
+) -> list[_Offender]:
+    return [
+        offender
+        for offender in _native.unsupported(program)
+        if (offender[2] or offender[1] in _OWN_NAMESPACES) == own
+        and not _has_lowering(offender, lowerings)
+    ]
+
+
+def check_supported(
+    program: _native.Program, entrypoint_name: str, lowerings: Collection[str] = ()
+) -> None:
+    """Raise ``ValueError`` that lists every op without a lowering at once.
+
+    Args:
+        program: The program.
+        entrypoint_name: For the message.
+        lowerings: Qualified names that the user has registered.
+    """
+    offenders = _offenders(program, lowerings, own=True)
     if not offenders:
         return
 
@@ -82,10 +123,67 @@ def check_supported(program: _native.Program, entrypoint_name: str) -> None:
     )
 
 
+def check_custom_ops(
+    program: _native.Program, entrypoint_name: str, lowerings: Collection[str] = ()
+) -> None:
+    """Raise ``ValueError`` for ops of the user's without a lowering."""
+    offenders = _offenders(program, lowerings, own=False)
+    if not offenders:
+        return
+    targets = "; ".join(
+        f"target: {name.removeprefix(f'{namespace}.')}, namespace: {namespace}"
+        for name, namespace, _, _ in offenders
+    )
+    raise ValueError(
+        "\n".join(
+            [
+                f"{entrypoint_name}: unable to handle call function op: {targets}",
+                *_details(offenders),
+                "Fix: add a lowering with register_torch_lowering().",
+            ]
+        )
+    )
+
+
+def _is_same(exported: torch.Tensor, own: torch.Tensor) -> bool:
+    """One tensor, or a copy of it in whatever type."""
+    import torch
+
+    if exported is own:
+        return True
+    if exported.shape != own.shape:
+        return False
+    if exported.is_meta or own.is_meta:
+        return True
+    if exported.data_ptr() == own.data_ptr() != 0:
+        return True
+    return torch.equal(exported.cpu(), own.cpu().to(exported.dtype))
+
+
+def check_parameters(program: ExportedProgram, module: torch.nn.Module) -> None:
+    """Raise ``ValueError`` if ``program`` was not exported from ``module``."""
+    from torch.export.graph_signature import InputKind
+
+    own = dict(module.named_parameters(remove_duplicate=False))
+    for spec in program.graph_signature.input_specs:
+        if spec.kind is not InputKind.PARAMETER or spec.target is None:
+            continue
+        name = spec.target
+        if name in own and _is_same(program.state_dict[name], own[name]):
+            continue
+        what = "is not the one of" if name in own else "does not exist in"
+        msg = (
+            "export_fn returned a program on other parameters: "
+            f"'{name}' {what} the {type(module).__name__} that was added.\n"
+            "Fix: export the module that export_fn is called with."
+        )
+        raise ValueError(msg)
+
+
 def validate_exported_program(
     ep: ExportedProgram, user_lowerings: Mapping[str, Any] | None = None
 ) -> None:
     """Check ``ep`` as :meth:`TorchConverter.add_exported_program` does."""
     from coreai_torch._walk import read_exported_program
 
-    check_supported(read_exported_program(ep)[0], "main")
+    check_supported(read_exported_program(ep)[0], "main", user_lowerings or {})

@@ -6,16 +6,25 @@ from __future__ import annotations
 import enum
 import sys
 import threading
+import time
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
 
 import torch
 from coreai.authoring import Context
 
 from coreai_torch import _native
+from coreai_torch._debug_locations import _DebugInfoRecorder, verify_locations
 from coreai_torch._handover import WeightCache, to_program
-from coreai_torch._validate import check_supported
+from coreai_torch._progress import ProgressBar, announce, is_set
+from coreai_torch._report import ConversionReport
+from coreai_torch._validate import (
+    check_custom_ops,
+    check_parameters,
+    check_supported,
+)
 from coreai_torch._version import __version__
 from coreai_torch._walk import read_exported_program
 
@@ -24,6 +33,18 @@ if TYPE_CHECKING:
     from torch.export import ExportedProgram
 
 _UNSET: Any = object()
+
+_SOURCE_PATHS = {
+    "absolute": _native.SourcePaths.ABSOLUTE,
+    "relative": _native.SourcePaths.RELATIVE,
+    "hidden": _native.SourcePaths.HIDDEN,
+}
+
+
+def _source_roots() -> list[str]:
+    """The folders that Python finds code in, the current one among them."""
+    folders = {str(Path(entry or ".").resolve()) for entry in (*sys.path, "")}
+    return [folder.rstrip("/") + "/" for folder in sorted(folders)]
 
 
 @dataclass
@@ -36,14 +57,25 @@ class _Staged:
     #: The program holds copies of weights: read it again when converting.
     is_snapshot: bool
     kind: str
+    #: What it took to read the program.
+    read_seconds: float = 0
     input_names: list[str] = field(default_factory=list)
     output_names: list[str] = field(default_factory=list)
     state_names: list[str] = field(default_factory=list)
 
-    def current_program(self) -> _native.Program:
+    def entry_point(self) -> _native.EntryPoint:
+        """The program as it is now, under its names."""
         if self.is_snapshot:
-            return read_exported_program(self.exported_program)[0]
-        return self.program
+            start = time.perf_counter()
+            self.program = read_exported_program(self.exported_program)[0]
+            self.read_seconds = time.perf_counter() - start
+        return _native.EntryPoint(
+            self.program,
+            self.entrypoint_name,
+            self.input_names,
+            self.output_names,
+            self.state_names,
+        )
 
     def describe(self) -> str:
         return (
@@ -81,6 +113,16 @@ class TorchConverter:
     Stage programs with :meth:`add_exported_program` or
     :meth:`add_pytorch_module`, then call :meth:`to_coreai`. A converter can be
     used again; what was staged stays staged until :meth:`clear`.
+
+    Args:
+        mode: How much debug information the program carries.
+        source_paths: How debug information shows source files: as they are,
+            relative to the folders that Python imports from, or not at all.
+        verbose: Whether a conversion prints a line. By default it does unless
+            the environment sets ``COREAI_TORCH_QUIET``. The line always goes to
+            the logger ``coreai_torch``.
+        progress: Whether a long conversion shows a bar. By default it does on a
+            terminal.
     """
 
     class Mode(enum.Enum):
@@ -89,16 +131,39 @@ class TorchConverter:
         DEBUG = "debug"
         RELEASE = "release"
 
-    def __init__(self, *, mode: Mode = Mode.DEBUG) -> None:
+    def __init__(
+        self,
+        *,
+        mode: Mode = Mode.DEBUG,
+        source_paths: Literal["absolute", "relative", "hidden"] = "absolute",
+        verbose: bool | None = None,
+        progress: bool | None = None,
+    ) -> None:
         if not isinstance(mode, TorchConverter.Mode):
             msg = f"mode must be a TorchConverter.Mode, got {mode!r}"
             raise TypeError(msg)
+        if source_paths not in _SOURCE_PATHS:
+            msg = f"source_paths must be one of {list(_SOURCE_PATHS)}"
+            raise ValueError(msg)
         self.context = Context()
         self._mode = mode
+        self._source_paths = source_paths
+        self._verbose = verbose
+        self._progress = progress
+        self._debug_info_recorder = _DebugInfoRecorder(
+            _DebugInfoRecorder.Config(
+                include_stack_trace=mode is TorchConverter.Mode.DEBUG,
+                verify_debuginfo_locations=is_set("VERIFY_DEBUGINFO_LOCATIONS"),
+            )
+        )
+        self._report: ConversionReport | None = None
         self._staged: list[_Staged] = []
         self._user_defined_torch_lowering: dict[str, Callable[..., Any]] = {}
         self._weights: WeightCache = {}
+        #: Held by the conversion that runs.
         self._busy = threading.Lock()
+        #: Held while the list of staged programs changes.
+        self._staging = threading.Lock()
 
     def add_exported_program(
         self,
@@ -165,6 +230,8 @@ class TorchConverter:
         Raises:
             RuntimeError: If ``export_fn`` fails.
             TypeError: If ``export_fn`` returns something else.
+            ValueError: If the program it returns has other parameters than the
+                module, or cannot be converted.
         """
         if (module is _UNSET) == (model is _UNSET):
             msg = "add_pytorch_module() takes the module once, as module or model"
@@ -175,15 +242,26 @@ class TorchConverter:
         if externalize_modules:
             msg = "externalize_modules is not supported by this version"
             raise NotImplementedError(msg)
+        module = model if module is _UNSET else module
+        if not isinstance(module, torch.nn.Module):
+            msg = f"expected a torch.nn.Module, got {type(module).__name__}"
+            raise TypeError(msg)
         self._check_entrypoint(entrypoint_name)
         try:
-            exported = export_fn(model if module is _UNSET else module)
+            exported = export_fn(module)
         except Exception as error:
             msg = (
                 f"Your model failed to export: {error}\n"
                 "Make the model exportable with torch.export first."
             )
             raise RuntimeError(msg) from error
+        if not isinstance(exported, torch.export.ExportedProgram):
+            msg = (
+                "export_fn must return a torch.export.ExportedProgram, "
+                f"got {type(exported).__name__}"
+            )
+            raise TypeError(msg)
+        check_parameters(exported, module)
         return self._stage(
             exported,
             "nn.Module",
@@ -215,23 +293,35 @@ class TorchConverter:
             )
             raise RuntimeError(msg)
         try:
-            print(
+            announce(
                 f"coreai-torch {__version__}: converting {len(staged)} "
                 "program(s) to Core AI",
-                file=sys.stdout,
+                self._verbose,
             )
             return self._convert(staged)
         finally:
             self._busy.release()
 
+    def report(self) -> ConversionReport:
+        """Return what the last conversion made; print it for tables.
+
+        Raises:
+            RuntimeError: If nothing has been converted yet.
+        """
+        if self._report is None:
+            msg = "no report yet: call to_coreai() first"
+            raise RuntimeError(msg)
+        return self._report
+
     def clear(self, *, entrypoints: Collection[str] | None = None) -> None:
         """Remove staged programs: the named ones, or all."""
         names = _entrypoints(entrypoints)
-        self._staged = [
-            staged
-            for staged in self._staged
-            if names is not None and staged.entrypoint_name not in names
-        ]
+        with self._staging:
+            self._staged = [
+                staged
+                for staged in self._staged
+                if names is not None and staged.entrypoint_name not in names
+            ]
 
     def __repr__(self) -> str:
         programs = [f"    {staged.describe()}" for staged in self._staged]
@@ -274,19 +364,25 @@ class TorchConverter:
                 f"got {type(exported_program).__name__}"
             )
             raise TypeError(msg)
+        start = time.perf_counter()
         program, is_snapshot = read_exported_program(exported_program)
-        check_supported(program, entrypoint_name)
+        read_seconds = time.perf_counter() - start
+        check_supported(program, entrypoint_name, self._user_defined_torch_lowering)
         staged = _Staged(
             entrypoint_name,
             exported_program,
             program,
             is_snapshot,
             kind,
+            read_seconds,
             _names(input_names, "input_names"),
             _names(output_names, "output_names"),
             _names(state_names, "state_names"),
         )
-        self._staged.append(staged)
+        with self._staging:
+            # Another thread may have taken the name meanwhile.
+            self._check_entrypoint(entrypoint_name)
+            self._staged.append(staged)
         return self
 
     def _selected(self, names: set[str] | None) -> list[_Staged]:
@@ -306,17 +402,32 @@ class TorchConverter:
         return chosen
 
     def _convert(self, staged: list[_Staged]) -> AIProgram:
-        entry_points = [
-            _native.EntryPoint(
-                s.current_program(),
-                s.entrypoint_name,
-                s.input_names,
-                s.output_names,
-                s.state_names,
+        entry_points = [s.entry_point() for s in staged]
+        for s in staged:
+            check_custom_ops(
+                s.program, s.entrypoint_name, self._user_defined_torch_lowering
             )
-            for s in staged
-        ]
-        converted = _native.convert(
-            entry_points, self._mode is TorchConverter.Mode.DEBUG
+        recorder = self._debug_info_recorder
+        total = sum(s.program.num_nodes for s in staged)
+        with ProgressBar(total, self._progress, self._verbose) as bar:
+            converted = _native.convert(
+                entry_points,
+                recorder.config.include_stack_trace,
+                _SOURCE_PATHS[self._source_paths],
+                _source_roots() if self._source_paths == "relative" else [],
+                recorder.next_ids,
+                bar if bar.is_wanted else None,
+            )
+        recorder.next_ids = converted.next_ids
+        start = time.perf_counter()
+        program = to_program(converted, self.context, self._weights)
+        if recorder.config.verify_debuginfo_locations:
+            verify_locations(program._mlir_module)
+        report = ConversionReport.of(
+            converted,
+            [s.entrypoint_name for s in staged],
+            sum(s.read_seconds for s in staged),
         )
-        return to_program(converted, self.context, self._weights)
+        report.seconds["hand over"] = time.perf_counter() - start
+        self._report = report
+        return program

@@ -301,6 +301,8 @@ struct Node {
   const Argument *findArgument(llvm::StringRef name) const;
 
   SourceLocation source() const;
+  /// All recorded lines, outermost first.
+  llvm::SmallVector<SourceLocation> sourceFrames() const;
 };
 
 struct Graph {

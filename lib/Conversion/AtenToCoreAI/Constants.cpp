@@ -211,6 +211,7 @@ FailureOr<Value> Emitter::weight(const TensorView &view, StringRef name) {
            << "weight '" << name << "' has the type "
            << scalarTypeName(view.dtype) << ", which Core AI cannot express";
   auto type = RankedTensorType::get(view.shape, element);
+  result.weights.insert({view.data, type});
   Attribute &known = resourceAttributes[{view.data, type}];
   if (known && view.bytes != 0)
     return constant(cast<TypedAttr>(known));
@@ -234,8 +235,8 @@ FailureOr<Value> Emitter::weight(const TensorView &view, StringRef name) {
   auto &manager =
       DenseResourceElementsHandle::getManagerInterface(builder.getContext());
   DenseResourceElementsHandle handle =
-      manager.insert("weight_" + std::to_string(resources.size()));
-  resources.push_back({handle.getKey().str(), name.str(), *std::move(data)});
+      manager.insert("weight_" + std::to_string(result.resources.size()));
+  result.resources.push_back({handle.getKey().str(), name.str(), *std::move(data)});
   auto attribute = DenseResourceElementsAttr::get(type, handle);
   known = attribute;
   return constant(attribute);

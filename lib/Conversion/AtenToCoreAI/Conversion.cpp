@@ -6,6 +6,7 @@
 #include "Table.h"
 
 #include "corten/Dialect/CoreAI/IR/CoreAIDialect.h"
+#include "corten/Dialect/DebugInfo/IR/DebugInfoDialect.h"
 #include "corten/Dialect/Param/IR/ParamDialect.h"
 
 #include "mlir/IR/Verifier.h"
@@ -13,6 +14,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/raw_ostream.h"
 
+#include <chrono>
 #include <map>
 
 using namespace corten;
@@ -86,7 +88,8 @@ corten::convert(ArrayRef<EntryPoint> entryPoints,
   result->context =
       std::make_unique<MLIRContext>(MLIRContext::Threading::DISABLED);
   MLIRContext *context = result->context.get();
-  context->loadDialect<coreai::CoreAIDialect, param::ParamDialect>();
+  context->loadDialect<coreai::CoreAIDialect, debuginfo::DebugInfoDialect,
+                       param::ParamDialect>();
 
   std::string diagnostics;
   ScopedDiagnosticHandler handler(context, [&](Diagnostic &diagnostic) {
@@ -97,16 +100,26 @@ corten::convert(ArrayRef<EntryPoint> entryPoints,
   });
 
   result->module = ModuleOp::create(UnknownLoc::get(context));
-  Emitter emitter(*result->module, options, result->resources);
+  result->counters = options.counters;
+  auto start = std::chrono::steady_clock::now();
+  auto lap = [&start] {
+    auto end = std::chrono::steady_clock::now();
+    return std::chrono::duration<double>(end - std::exchange(start, end))
+        .count();
+  };
+  Emitter emitter(*result, options);
   for (const EntryPoint &entry : entryPoints) {
     if (failed(emitter.emitEntryPoint(entry))) {
       error = describeFailure(entry.name, emitter.currentNode, diagnostics);
       return nullptr;
     }
   }
+  emitter.finish();
+  result->emitSeconds = lap();
   if (failed(verify(*result->module))) {
     error = "the converted program does not verify: " + diagnostics;
     return nullptr;
   }
+  result->verifySeconds = lap();
   return result;
 }

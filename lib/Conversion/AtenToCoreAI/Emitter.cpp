@@ -3,6 +3,7 @@
 #include "Emitter.h"
 
 #include "Broadcast.h"
+#include "DebugRecorder.h"
 
 #include "corten/Dialect/CoreAI/IR/CoreAIOps.h"
 
@@ -13,13 +14,18 @@
 using namespace corten;
 using namespace mlir;
 
-Emitter::Emitter(ModuleOp module, const ConversionOptions &options,
-                 std::vector<Resource> &resources)
-    : builder(module.getContext()), location(builder.getUnknownLoc()),
-      module(module), options(options), resources(resources) {}
+Emitter::Emitter(ConvertedModule &result, const ConversionOptions &options)
+    : builder(result.context.get()), location(builder.getUnknownLoc()),
+      result(result), module(*result.module), options(options),
+      debug(std::make_unique<DebugRecorder>(result.context.get(), options,
+                                            result.counters)) {}
+
+Emitter::~Emitter() = default;
 
 InFlightDiagnostic Emitter::error(const Node &node) {
-  return emitError(locationOf(node));
+  // Whoever collects the messages says where the node stands.
+  currentNode = &node;
+  return emitError(location);
 }
 
 Operation *Emitter::inferAndCreate(OperationState &state, InferFn infer) {

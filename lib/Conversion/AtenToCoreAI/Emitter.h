@@ -26,6 +26,7 @@
 namespace corten {
 
 struct CompositeSpec;
+class DebugRecorder;
 
 /// The values of one lowered node, in result order.
 using Results = llvm::SmallVector<mlir::Value, 1>;
@@ -35,8 +36,9 @@ enum class IndexKind { Signed, Unsigned };
 
 class Emitter {
 public:
-  Emitter(mlir::ModuleOp module, const ConversionOptions &options,
-          std::vector<Resource> &resources);
+  /// Emits into the module of `result`, and notes there what it refers to.
+  Emitter(ConvertedModule &result, const ConversionOptions &options);
+  ~Emitter();
 
   //===------------------------------------------------------------------===//
   // Errors
@@ -303,9 +305,12 @@ public:
   /// Lowers one program into a public graph. Fails with diagnostics out.
   mlir::LogicalResult emitEntryPoint(const EntryPoint &entry);
 
-  /// Lowers the nodes of a graph at the insertion point; `liveOnly` skips what
-  /// no output needs.
+  /// Lowers the nodes of a graph at the insertion point, except those that no
+  /// output needs.
   mlir::LogicalResult emitNodes(const Graph &graph);
+
+  /// Ends the emission, after the last entry point.
+  void finish();
 
   mlir::OpBuilder builder;
   mlir::Location location;
@@ -320,15 +325,16 @@ private:
       llvm::SmallVectorImpl<mlir::Type> &);
   mlir::Operation *inferAndCreate(mlir::OperationState &state, InferFn infer);
 
-  mlir::Location locationOf(const Node &node);
   mlir::LogicalResult emitNode(const Node &node);
   mlir::LogicalResult checkResults(const Node &node,
                                    llvm::ArrayRef<mlir::Value> results);
   std::string uniqueSymbol(llvm::StringRef base, llvm::StringRef salt);
 
+  ConvertedModule &result;
   mlir::ModuleOp module;
   const ConversionOptions &options;
-  std::vector<Resource> &resources;
+  std::unique_ptr<DebugRecorder> debug;
+  size_t nodesLowered = 0;
   /// Weights that several entry points use are one resource.
   llvm::DenseMap<std::pair<const void *, mlir::Type>, mlir::Attribute>
       resourceAttributes;

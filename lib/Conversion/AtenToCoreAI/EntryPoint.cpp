@@ -3,6 +3,7 @@
 // One exported program as one public graph: which placeholders are inputs,
 // weights and state, what everything is called, and the pass over the nodes.
 
+#include "DebugRecorder.h"
 #include "Emitter.h"
 #include "GraphBuilder.h"
 #include "Table.h"
@@ -11,6 +12,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
+#include "llvm/Support/SaveAndRestore.h"
 
 using namespace corten;
 using namespace mlir;
@@ -200,7 +202,7 @@ LogicalResult Emitter::emitEntryPoint(const EntryPoint &entry) {
   entryName = entry.name;
   values.clear();
   symbols.try_emplace(entry.name);
-  location = builder.getUnknownLoc();
+  location = debug->unknown();
   currentNode = nullptr;
   FailureOr<Interface> interface = nameInterface(entry, location);
   if (mlir::failed(interface))
@@ -226,6 +228,7 @@ LogicalResult Emitter::emitEntryPoint(const EntryPoint &entry) {
   builder.setInsertionPointToStart(&block);
   // Weights first: whoever attaches their data looks at the top of the graph.
   DenseSet<const Node *> live = liveNodes(program.main);
+  debug->beginGraph(program.main, live, entry.name);
   DenseMap<int, Value> weights;
   for (const InputSpec &spec : program.inputs) {
     if (isGraphInput(spec) || !live.contains(spec.node))
@@ -267,12 +270,20 @@ LogicalResult Emitter::emitEntryPoint(const EntryPoint &entry) {
     results.push_back({value, output.name});
   }
   currentNode = nullptr;
-  location = builder.getUnknownLoc();
   finishGraph(builder, location, graph, results);
+  debug->recordGraph(graph);
   return success();
 }
 
+void Emitter::finish() { debug->recordModule(module); }
+
+/// Nodes between two reports of progress.
+static constexpr size_t kProgressInterval = 64;
+
 LogicalResult Emitter::emitNodes(const Graph &graph) {
+  // A branch is emitted while the node that owns it is being lowered.
+  llvm::SaveAndRestore<Location> outerLocation(location);
+  const Node *outerNode = currentNode;
   DenseSet<const Node *> live = liveNodes(graph);
   for (const Node *node : graph.nodes)
     if (live.contains(node) && node->callee &&
@@ -283,20 +294,16 @@ LogicalResult Emitter::emitNodes(const Graph &graph) {
     if (node->kind != Node::Kind::Call || !live.contains(node))
       continue;
     currentNode = node;
-    location = locationOf(*node);
+    location = debug->locationOf(*node);
     if (mlir::failed(emitNode(*node)))
       return failure();
+    debug->recordNode(*node, results(*node));
+    if (++nodesLowered % kProgressInterval == 0 && options.progress)
+      options.progress(nodesLowered);
   }
+  // Kept on failure: it says where that was.
+  currentNode = outerNode;
   return success();
-}
-
-Location Emitter::locationOf(const Node &node) {
-  if (!options.debugLocations)
-    return builder.getUnknownLoc();
-  SourceLocation source = node.source();
-  if (!source.isKnown())
-    return builder.getUnknownLoc();
-  return FileLineColLoc::get(builder.getContext(), source.file, source.line, 0);
 }
 
 /// All results are tensors that are known to have no elements.

@@ -13,6 +13,9 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
 
+#include "llvm/ADT/SetVector.h"
+
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -29,9 +32,35 @@ struct EntryPoint {
   std::vector<std::string> stateNames;
 };
 
+/// How debug locations show the files of the user's program.
+enum class SourcePaths {
+  /// As torch recorded them.
+  Absolute,
+  /// Below one of the given roots where there is one, else the name alone.
+  Relative,
+  /// Not at all: no files and no lines.
+  Hidden,
+};
+
+/// Numbers that debug locations give out; a converter carries them on from one
+/// conversion to the next.
+struct DebugCounters {
+  /// Nodes of exported graphs.
+  uint64_t nextTorchId = 0;
+  /// Operations of converted programs.
+  uint64_t nextOperationId = 0;
+};
+
 struct ConversionOptions {
-  /// Give every operation the user's source line as its location.
+  /// Say of every operation which node, module and line it comes from;
+  /// otherwise they are only numbered.
   bool debugLocations = true;
+  SourcePaths sourcePaths = SourcePaths::Absolute;
+  /// Folders that relative paths begin in.
+  std::vector<std::string> sourceRoots;
+  DebugCounters counters;
+  /// Told now and then how many nodes have been lowered.
+  std::function<void(size_t)> progress;
 };
 
 /// A constant too large to stand in the module's text. The module refers to
@@ -49,6 +78,13 @@ struct ConvertedModule {
   mlir::OwningOpRef<mlir::ModuleOp> module;
   /// In the order in which the module mentions them.
   std::vector<Resource> resources;
+  /// Every weight that was emitted, by the memory it comes from and its type in
+  /// the module. Entry points that share one list it once.
+  llvm::SetVector<std::pair<const void *, mlir::Type>> weights;
+  /// Where the next conversion may go on numbering.
+  DebugCounters counters;
+  double emitSeconds = 0;
+  double verifySeconds = 0;
 };
 
 /// One place where an unsupported operator is used.

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What a conversion made, counted: for people who want to see whether a model
+// became what they expect. It reads the module and changes nothing.
+
+#ifndef CORTEN_CONVERSION_ATENTOCOREAI_REPORT_H
+#define CORTEN_CONVERSION_ATENTOCOREAI_REPORT_H
+
+#include "corten/Conversion/AtenToCoreAI/Conversion.h"
+
+namespace corten {
+
+struct ConversionReport {
+  struct Count {
+    std::string name;
+    size_t count = 0;
+  };
+  /// A named argument of an entry point, with its type as printed.
+  struct Argument {
+    std::string entryPoint;
+    std::string name;
+    std::string type;
+  };
+  struct Weights {
+    /// Element type in the module ("f32", "si32").
+    std::string type;
+    size_t count = 0;
+    size_t bytes = 0;
+  };
+
+  /// Operations by name without the dialect, most frequent first.
+  std::vector<Count> operations;
+  /// Calls of composites by the name in their declaration.
+  std::vector<Count> composites;
+  std::vector<Argument> states;
+  /// Inputs of entry points that nothing reads.
+  std::vector<Argument> deadInputs;
+  /// Most bytes first. A weight that several entry points share counts once.
+  std::vector<Weights> weights;
+};
+
+ConversionReport summarize(const ConvertedModule &module);
+
+} // namespace corten
+
+#endif // CORTEN_CONVERSION_ATENTOCOREAI_REPORT_H

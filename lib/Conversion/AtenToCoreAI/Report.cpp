@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "corten/Conversion/AtenToCoreAI/Report.h"
+
+#include "corten/Dialect/CoreAI/IR/CoreAIAttributes.h"
+#include "corten/Dialect/CoreAI/IR/CoreAIOps.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringMap.h"
+
+#include <map>
+
+using namespace corten;
+using namespace mlir;
+
+template <typename T> static std::string printed(T value) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  stream << value;
+  return text;
+}
+
+static std::vector<ConversionReport::Count>
+sorted(const llvm::StringMap<size_t> &counts) {
+  std::vector<ConversionReport::Count> result;
+  for (const auto &entry : counts)
+    result.push_back({entry.getKey().str(), entry.second});
+  llvm::sort(result, [](const auto &lhs, const auto &rhs) {
+    return std::tie(rhs.count, lhs.name) < std::tie(lhs.count, rhs.name);
+  });
+  return result;
+}
+
+static size_t bytesOf(ShapedType type) {
+  Type element = type.getElementType();
+  size_t parts = 1;
+  if (auto complex = dyn_cast<ComplexType>(element)) {
+    element = complex.getElementType();
+    parts = 2;
+  }
+  return (type.getNumElements() * parts * element.getIntOrFloatBitWidth() + 7) /
+         8;
+}
+
+static void describeArguments(coreai::GraphOp graph, ConversionReport &report) {
+  ArrayAttr attributes = graph.getArgAttrsAttr();
+  for (auto [i, argument] :
+       llvm::enumerate(graph.getBodyRegion().getArguments())) {
+    auto named = cast<DictionaryAttr>(attributes[i]);
+    auto name = named.getAs<StringAttr>("coreai.name");
+    ConversionReport::Argument entry{graph.getSymName().str(),
+                                     name ? name.str() : std::string(),
+                                     printed(argument.getType())};
+    if (named.contains("MutableBuffers.buffer_mutation"))
+      report.states.push_back(std::move(entry));
+    else if (argument.use_empty())
+      report.deadInputs.push_back(std::move(entry));
+  }
+}
+
+ConversionReport corten::summarize(const ConvertedModule &module) {
+  ConversionReport report;
+  llvm::StringMap<size_t> operations, composites;
+  ModuleOp top = *module.module;
+  top.walk([&](Operation *op) {
+    if (op == top)
+      return;
+    auto graph = dyn_cast<coreai::GraphOp>(op);
+    if (!graph)
+      ++operations[op->getName().stripDialect()];
+    else if (auto declaration = graph.getCompositeDeclAttr())
+      ++composites[declaration.getName()];
+    else
+      describeArguments(graph, report);
+  });
+  report.operations = sorted(operations);
+  report.composites = sorted(composites);
+
+  std::map<std::string, ConversionReport::Weights> weights;
+  for (auto [data, type] : module.weights) {
+    auto shaped = cast<ShapedType>(type);
+    ConversionReport::Weights &entry =
+        weights[printed(shaped.getElementType())];
+    ++entry.count;
+    entry.bytes += bytesOf(shaped);
+  }
+  for (auto &[type, entry] : weights) {
+    entry.type = type;
+    report.weights.push_back(entry);
+  }
+  llvm::stable_sort(report.weights, [](const auto &lhs, const auto &rhs) {
+    return lhs.bytes > rhs.bytes;
+  });
+  return report;
+}

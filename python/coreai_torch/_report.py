@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""What a conversion made, as an object that prints as tables."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from coreai_torch import _native
+
+
+@dataclass(frozen=True)
+class Argument:
+    """A state or an input of an entry point."""
+
+    entrypoint: str
+    name: str
+    type: str
+
+
+@dataclass(frozen=True)
+class Weights:
+    """The weights of one element type."""
+
+    count: int
+    bytes: int
+
+
+def _readable(count: int) -> str:
+    size = float(count)
+    for unit in ("B", "KiB", "MiB"):
+        if size < 1024:
+            return f"{size:.0f} {unit}" if unit == "B" else f"{size:.1f} {unit}"
+        size /= 1024
+    return f"{size:.2f} GiB"
+
+
+@dataclass(frozen=True)
+class ConversionReport:
+    """The outcome of one :meth:`TorchConverter.to_coreai`."""
+
+    entrypoints: list[str]
+    #: Operations by kind, most frequent first.
+    operations: dict[str, int]
+    #: Composite operations by name.
+    composites: dict[str, int]
+    states: list[Argument]
+    #: By element type. Weights that entry points share count once.
+    weights: dict[str, Weights]
+    #: Inputs that nothing reads.
+    dead_inputs: list[Argument]
+    #: Stage -> seconds, in the order of the stages.
+    seconds: dict[str, float] = field(default_factory=dict)
+
+    @classmethod
+    def of(
+        cls,
+        converted: _native.ConvertedModule,
+        entrypoints: list[str],
+        read_seconds: float,
+    ) -> ConversionReport:
+        """Count what ``converted`` holds."""
+        counts = converted.report()
+        emitting, verifying = counts["seconds"]
+        return cls(
+            entrypoints,
+            dict(counts["operations"]),
+            dict(counts["composites"]),
+            [Argument(*state) for state in counts["states"]],
+            {kind: Weights(n, size) for kind, n, size in counts["weights"]},
+            [Argument(*dead) for dead in counts["dead_inputs"]],
+            {"read": read_seconds, "lower": emitting, "verify": verifying},
+        )
+
+    def __str__(self) -> str:
+        from rich.console import Console
+
+        text = io.StringIO()
+        console = Console(file=text, width=100, color_system=None)
+        for table in self._tables():
+            console.print(table)
+        return text.getvalue()
+
+    def _tables(self) -> Iterable[Any]:
+        from rich.table import Table
+
+        def table(title: str, *columns: str, rows: Sequence[Sequence[str]]) -> Table:
+            result = Table(title=title, title_justify="left")
+            for i, column in enumerate(columns):
+                result.add_column(column, justify="left" if i == 0 else "right")
+            for row in rows:
+                result.add_row(*row)
+            return result
+
+        def arguments(entries: list[Argument]) -> list[tuple[str, str, str]]:
+            return [(e.name, e.type, e.entrypoint) for e in entries]
+
+        def counts(entries: dict[str, int]) -> list[tuple[str, str]]:
+            return [(name, str(count)) for name, count in entries.items()]
+
+        total = sum(self.operations.values())
+        title = f"Operations of {', '.join(self.entrypoints)} ({total})"
+        yield table(title, "kind", "count", rows=counts(self.operations))
+        if self.composites:
+            yield table("Composites", "name", "calls", rows=counts(self.composites))
+        if self.states:
+            yield table(
+                "States", "name", "type", "entry point", rows=arguments(self.states)
+            )
+        if self.weights:
+            size = sum(weights.bytes for weights in self.weights.values())
+            yield table(
+                f"Weights ({_readable(size)})",
+                "type",
+                "count",
+                "size",
+                rows=[
+                    (kind, str(weights.count), _readable(weights.bytes))
+                    for kind, weights in self.weights.items()
+                ],
+            )
+        if self.dead_inputs:
+            yield table(
+                "Dead inputs",
+                "name",
+                "type",
+                "entry point",
+                rows=arguments(self.dead_inputs),
+            )
+        yield table(
+            f"Time ({sum(self.seconds.values()) * 1e3:.1f} ms)",
+            "stage",
+            "ms",
+            rows=[(name, f"{s * 1e3:.1f}") for name, s in self.seconds.items()],
+        )

@@ -1,0 +1,256 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Errors name what was wrong, where, and what to do; nothing is left behind."""
+
+from __future__ import annotations
+
+import gc
+import logging
+import threading
+import warnings
+import weakref
+from pathlib import Path
+
+import pytest
+import torch
+from support.cases import export
+
+import coreai_torch
+from coreai_torch import TorchConverter, _native
+from coreai_torch._validate import validate_exported_program
+
+
+def line_of(mark: str) -> str:
+    lines = Path(__file__).read_text().splitlines()
+    number = 1 + next(i for i, text in enumerate(lines) if text.endswith(f"# {mark}"))
+    return f"{__file__}:{number}"
+
+
+def custom(name):
+    @torch.library.custom_op(f"corten_errors::{name}", mutates_args=())
+    def op(x: torch.Tensor) -> torch.Tensor:
+        return x.clone()
+
+    op.register_fake(lambda x: torch.empty_like(x))
+    return op
+
+
+def test_custom_ops_are_reported_when_converting():
+    """Their lowerings may be registered after the program was added."""
+    first, second = custom("first"), custom("second")
+
+    class Custom(torch.nn.Module):
+        def forward(self, x):
+            return first(x) + second(x)  # custom ops
+
+    exported = export(Custom(), (torch.randn(3),))
+    converter = TorchConverter().add_exported_program(exported)
+    with pytest.raises(ValueError, match="unable to handle call function op") as error:
+        converter.to_coreai()
+    message = str(error.value)
+    assert "target: first.default, namespace: corten_errors" in message
+    assert "target: second.default, namespace: corten_errors" in message
+    assert line_of("custom ops") in message
+    assert "register_torch_lowering()" in message
+
+
+@pytest.mark.parametrize("name", ["aten::_linalg_eigh.default", "aten::_linalg_eigh"])
+def test_a_users_lowering_makes_an_op_supported(name):
+    class Unsupported(torch.nn.Module):
+        def forward(self, x):
+            return torch.linalg.eigh(x)[0]
+
+    exported = export(Unsupported(), (torch.eye(3),))
+    validate_exported_program(exported, {name: lambda *_: None})
+    with pytest.raises(ValueError, match="unsupported ATen ops"):
+        validate_exported_program(exported, {"aten::other.default": lambda *_: None})
+    with pytest.raises(ValueError, match=r"aten._linalg_eigh.default"):
+        validate_exported_program(exported)
+
+
+def test_non_decomposed_ops_hide_unsupported_ones():
+    class Both(torch.nn.Module):
+        def forward(self, x):
+            return torch.linalg.eigh(torch.lerp(x, x, 0.5))[0]
+
+    exported = torch.export.export(Both(), (torch.eye(3),))
+    with pytest.raises(ValueError, match="non-decomposed ops: ") as error:
+        TorchConverter().add_exported_program(exported)
+    assert "aten.lerp.Scalar" in str(error.value)
+    assert "_linalg_eigh" not in str(error.value)
+
+
+def test_higher_order_ops_without_lowering_are_found_when_added():
+    class Scan(torch.nn.Module):
+        def forward(self, x):
+            from torch._higher_order_ops.scan import scan
+
+            return scan(lambda c, y: (c + y, c * y), x[0], x, dim=0)[0]
+
+    exported = export(Scan(), (torch.randn(3, 2),))
+    with pytest.raises(ValueError, match=r"higher_order\.scan"):
+        TorchConverter().add_exported_program(exported)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "name"),
+    [(torch.uint64, "uint64"), (torch.float8_e4m3fnuz, "float8_e4m3fnuz")],
+)
+def test_types_that_do_not_exist(dtype, name):
+    class Identity(torch.nn.Module):
+        def forward(self, x):
+            return x
+
+    exported = export(Identity(), (torch.ones(3).to(dtype),))
+    converter = TorchConverter().add_exported_program(exported)
+    with pytest.raises(ValueError, match=rf"'x'.*{name}"):
+        converter.to_coreai()
+
+
+def test_the_type_of_a_weight_that_does_not_exist():
+    class Weight(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.register_buffer("w", torch.ones(3).to(torch.uint64))
+
+        def forward(self, x):
+            return x, self.w
+
+    converter = TorchConverter().add_exported_program(
+        export(Weight(), (torch.ones(3),))
+    )
+    with pytest.raises(ValueError, match=r"'b_w'.*uint64"):
+        converter.to_coreai()
+
+
+def test_the_type_of_an_intermediate_value_that_does_not_exist():
+    class Cast(torch.nn.Module):
+        def forward(self, x):
+            return x.to(torch.uint64).to(torch.int32)  # the cast
+
+    converter = TorchConverter().add_exported_program(export(Cast(), (torch.ones(3),)))
+    with pytest.raises(ValueError, match="uint64") as error:
+        converter.to_coreai()
+    assert line_of("the cast") in str(error.value)
+
+
+def test_failures_while_converting_name_the_line_and_module(monkeypatch):
+    class Inner(torch.nn.Module):
+        def forward(self, x):
+            return x.to(torch.uint64)  # the inner cast
+
+    class Outer(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.inner = Inner()
+
+        def forward(self, x):
+            return self.inner(x)
+
+    converter = TorchConverter().add_exported_program(
+        export(Outer(), (torch.ones(3),)), entrypoint_name="part"
+    )
+    with pytest.raises(ValueError, match="uint64") as error:
+        converter.to_coreai()
+    message = str(error.value)
+    assert line_of("the inner cast") in message
+    assert "entry point 'part'" in message
+    assert "in module inner (" in message
+    assert "Inner" in message
+
+
+def test_one_converter_in_two_threads(monkeypatch):
+    exported = export(torch.nn.Linear(4, 4), (torch.randn(2, 4),))
+    converter = TorchConverter().add_exported_program(exported)
+    convert = _native.convert
+    inside, leave = threading.Event(), threading.Event()
+
+    def waiting(*args):
+        inside.set()
+        assert leave.wait(30)
+        return convert(*args)
+
+    monkeypatch.setattr(_native, "convert", waiting)
+    programs = []
+    thread = threading.Thread(target=lambda: programs.append(converter.to_coreai()))
+    thread.start()
+    assert inside.wait(30)
+    try:
+        with pytest.raises(RuntimeError, match="another thread"):
+            converter.to_coreai()
+    finally:
+        leave.set()
+        thread.join()
+    assert len(programs) == 1
+    converter.to_coreai()
+
+
+def test_staging_from_several_threads():
+    exported = export(torch.nn.Linear(4, 4), (torch.randn(2, 4),))
+    converter = TorchConverter()
+    start = threading.Barrier(4)
+    errors = []
+
+    def work():
+        start.wait()
+        try:
+            converter.add_exported_program(exported)
+        except ValueError as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(converter._staged) == 1
+    assert len(errors) == 3
+    assert all("already staged" in str(error) for error in errors)
+
+
+def test_conversions_leave_nothing_behind():
+    class Model(torch.nn.Module):
+        def forward(self, x):
+            return torch.nn.functional.hardsigmoid(x)
+
+    exported = export(Model(), (torch.randn(4),))
+    graph = str(exported.graph)
+    meta = [dict(node.meta) for node in exported.graph.nodes]
+    table = {str(key) for key in torch.export.default_decompositions()}
+    filters = list(warnings.filters)
+    state = (torch.get_default_dtype(), torch.is_grad_enabled(), torch.get_rng_state())
+    threads = threading.active_count()
+    loggers = set(logging.root.manager.loggerDict)
+
+    converter = TorchConverter().add_exported_program(exported)
+    program = converter.to_coreai()
+
+    assert str(exported.graph) == graph
+    assert [dict(node.meta) for node in exported.graph.nodes] == meta
+    assert {str(key) for key in torch.export.default_decompositions()} == table
+    assert list(warnings.filters) == filters
+    after = (torch.get_default_dtype(), torch.is_grad_enabled(), torch.get_rng_state())
+    assert after[:2] == state[:2]
+    assert torch.equal(after[2], state[2])
+    assert threading.active_count() == threads
+    assert set(logging.root.manager.loggerDict) == loggers
+    # Neither the converter nor the program stays in a table somewhere.
+    alive = [weakref.ref(converter), weakref.ref(program)]
+    del converter, program
+    gc.collect()
+    assert [ref() for ref in alive] == [None, None]
+
+
+def test_importing_says_nothing(tmp_path):
+    import subprocess
+    import sys
+
+    result = subprocess.run(
+        [sys.executable, "-W", "error::UserWarning", "-c", "import coreai_torch"],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={"PYTHONPATH": str(Path(coreai_torch.__file__).parents[1])},
+        cwd=tmp_path,
+    )
+    assert result.stdout == ""
+    assert result.stderr == ""
