@@ -50,6 +50,7 @@ def ours(sources):
 def _judge_ours(source):
     run = subprocess.run(
         [CORTEN_OPT, "-o", os.devnull],
+        check=False,
         input=source,
         capture_output=True,
         text=True,

@@ -133,13 +133,9 @@ static LogicalResult verifySmallFloats(BlockwiseShiftScaleOp op) {
 }
 
 LogicalResult BlockwiseShiftScaleOp::verify() {
-  Value parameters[] = {getScale(), getOffset1(), getOffset2()};
-  for (auto [first, second] : {std::pair(0, 1), {0, 2}, {1, 2}})
-    if (!haveCompatibleShapes(parameters[first], parameters[second]))
-      return emitOpError("scale and offsets must have one shape, got ")
-             << parameters[first].getType() << " and "
-             << parameters[second].getType();
-
+  if (failed(verifySameStaticShapes(*this,
+                                    {getScale(), getOffset1(), getOffset2()})))
+    return failure();
   RankedTensorType data = getData().getType();
   RankedTensorType scale = getScale().getType();
   if (data.getRank() == scale.getRank()) {
