@@ -40,11 +40,10 @@ template <typename Op> static LogicalResult verifyIndexedAxis(Op op) {
   std::optional<int64_t> axis = getConstantIndex(op.getAxis(), Widening::Bits);
   if (!axis)
     return success();
-  std::optional<int64_t> position = normalizeAxis(*axis, input.getRank());
-  if (!position)
-    return op.emitOpError("axis ")
-           << *axis << " is out of range for a tensor of rank "
-           << input.getRank();
+  FailureOr<int64_t> position =
+      resolveAxis(op.getLoc(), *axis, input.getRank());
+  if (failed(position))
+    return failure();
   for (int64_t i = 0; i < input.getRank(); ++i)
     if (i != *position && input.getDimSize(i) != indices.getDimSize(i))
       return op.emitOpError("input and indices differ in extent ") << i;
