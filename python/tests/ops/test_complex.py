@@ -16,6 +16,19 @@ def of_complex(function):
     return lambda x: function(torch.view_as_complex(x))
 
 
+class Rotation(torch.nn.Module):
+    """Rotary position embedding with a complex table."""
+
+    def __init__(self):
+        super().__init__()
+        angles = torch.outer(torch.arange(6.0), torch.tensor([1.0, 0.1]))
+        self.register_buffer("table", torch.polar(torch.ones_like(angles), angles))
+
+    def forward(self, x):
+        pairs = torch.view_as_complex(x.reshape(*x.shape[:-1], -1, 2))
+        return torch.view_as_real(pairs * self.table[: x.shape[0]]).flatten(-2)
+
+
 CASES = [
     case(
         "complex",
@@ -34,6 +47,7 @@ CASES = [
         dtypes=F32,
         exact=True,
     ),
+    case("complex_table", Rotation(), floats(6, 4), dtypes=F32),
     case(
         "polar",
         lambda x, y: torch.view_as_real(torch.polar(x, y)),

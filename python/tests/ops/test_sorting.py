@@ -161,6 +161,13 @@ CASES = [
         lambda x: (torch.median(x), torch.median(x, 0)),
         torch.tensor([[3, 1], [7, 5], [2, 9]]),
     ),
+    case(
+        "mode",
+        lambda x: (torch.mode(x, 1)[0], torch.mode(x, 0, keepdim=True)[0]),
+        torch.tensor([[2, 1, 2, 1, 3], [0, 0, 7, 5, 7], [4, 4, 4, 4, 9]]),
+        dynamic=((0,),),
+    ),
+    case("mode_index", lambda x: torch.mode(x, 0), torch.tensor([3.0, 1.0, 3.0, 2.0])),
     case("quantile", lambda x: torch.quantile(x, 0.3, dim=1), floats(3, 5), dtypes=F32),
     case(
         "zero_dim",

@@ -11,7 +11,6 @@ from support.cases import (
     check_program,
     export,
     floats,
-    ints,
     parametrize,
     together,
 )

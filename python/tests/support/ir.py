@@ -40,5 +40,5 @@ def ops(
         found = _OP.match(line)
         if found and found[1] not in ("constant", "graph"):
             names.append(found[1].replace("decomposable.broadcasting_", "B."))
-    assert names and names[-1] == "output"
+    assert names[-1:] == ["output"]
     return " ".join(names[:-1])
