@@ -231,7 +231,7 @@ def check(case: Case, dtype: torch.dtype, dynamic: bool) -> None:
     """Run one variant of a case; a dynamic one at a second size as well."""
     torch.manual_seed(0)
     args = tuple(i.make(dtype) if isinstance(i, Spec) else i for i in case.inputs)
-    module = case.fn if isinstance(case.fn, torch.nn.Module) else _Function(case.fn)
+    module = _Function(case.fn)
     module = module.to(dtype) if list(module.parameters()) else module
     exported = export(module, args, case.dynamic if dynamic else None)
     more = []
