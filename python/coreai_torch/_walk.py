@@ -7,7 +7,11 @@ import operator
 from typing import TYPE_CHECKING, Any
 
 import torch
-from torch.export.graph_signature import InputKind, OutputKind, TensorArgument
+from torch.export.graph_signature import (
+    ConstantArgument,
+    InputKind,
+    OutputKind,
+)
 
 from coreai_torch import _native
 
@@ -116,6 +120,13 @@ class _Walker:
     def signature(self, program: ExportedProgram) -> None:
         builder = self.builder
         nodes = {node.name: node for node in program.graph.nodes}
+
+        def node_of(argument: Any) -> torch.fx.Node | None:
+            # Python values (None, numbers, strings) are burnt into the graph.
+            if isinstance(argument, ConstantArgument):
+                return None
+            return nodes.get(argument.name)
+
         state = program.state_dict
         constants = program.constants
         signature = program.graph_signature
@@ -132,7 +143,7 @@ class _Walker:
                 tensor = constants[target]
             builder.input(
                 _INPUT_KINDS[spec.kind],
-                nodes.get(spec.arg.name),
+                node_of(spec.arg),
                 target,
                 self.weight(tensor) if tensor is not None else -1,
             )
@@ -142,12 +153,9 @@ class _Walker:
                 mutated = nodes[buffers[spec.target]]
             elif spec.kind is OutputKind.USER_INPUT_MUTATION:
                 mutated = nodes[spec.target]
-            value = spec.arg
             builder.output(
                 _OUTPUT_KINDS.get(spec.kind, _native.OutputKind.OTHER),
-                nodes.get(value.name)
-                if isinstance(value, TensorArgument) or hasattr(value, "name")
-                else None,
+                node_of(spec.arg),
                 mutated,
             )
 

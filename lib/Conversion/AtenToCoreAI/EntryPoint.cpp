@@ -224,14 +224,7 @@ LogicalResult Emitter::emitEntryPoint(const EntryPoint &entry) {
   coreai::GraphOp graph = createGraph(builder, location, signature);
   Block &block = graph.getBodyRegion().front();
   builder.setInsertionPointToStart(&block);
-  for (auto [input, argument] :
-       llvm::zip_equal(interface->inputs, block.getArguments())) {
-    Value value = argument;
-    if (!input.spec->node->info().isTensor())
-      value = reshape(value, {1});
-    setResults(*input.spec->node, {value});
-  }
-
+  // Weights first: whoever attaches their data looks at the top of the graph.
   DenseSet<const Node *> live = liveNodes(program.main);
   DenseMap<int, Value> weights;
   for (const InputSpec &spec : program.inputs) {
@@ -250,6 +243,15 @@ LogicalResult Emitter::emitEntryPoint(const EntryPoint &entry) {
       shared = *constant;
     }
     setResults(*spec.node, {shared});
+  }
+
+  currentNode = nullptr;
+  for (auto [input, argument] :
+       llvm::zip_equal(interface->inputs, block.getArguments())) {
+    Value value = argument;
+    if (!input.spec->node->info().isTensor())
+      value = reshape(value, {1});
+    setResults(*input.spec->node, {value});
   }
 
   if (mlir::failed(emitNodes(program.main)))

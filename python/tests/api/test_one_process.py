@@ -9,6 +9,7 @@ from pathlib import Path
 import coreai._compiler.ir as official
 import pytest
 import torch
+from coreai.authoring import Context
 from support.cases import compare, convert, export
 from support.runtime import run
 
@@ -39,9 +40,8 @@ def test_convert_optimize_save_and_run_a_hundred_times():
 def test_both_write_the_same_text():
     exported = export(Small(), (torch.randn(2, 16),))
     program = convert(exported)
-    with program._mlir_module.context:
-        again = official.Module.parse(str(program))
-        assert str(again) == str(program)
+    again = official.Module.parse(str(program), Context()._mlir_context)
+    assert str(again) == str(program)
 
 
 def test_the_extension_shows_nothing_but_its_entry():

@@ -111,6 +111,11 @@ def case(name: str, fn: Callable[..., Any], *inputs: Any, **options: Any) -> Cas
     return Case(name, fn, inputs, **options)
 
 
+def together(*functions: Callable[..., Any]) -> Callable[..., Any]:
+    """All of them on the same inputs: one program checks many small ops."""
+    return lambda *args: tuple(function(*args) for function in functions)
+
+
 def parametrize(cases: Sequence[Case]) -> Any:
     """``@parametrize(CASES)`` on a test with (case, dtype, dynamic)."""
     names = [c.name for c in cases]
@@ -215,7 +220,7 @@ def check(case: Case, dtype: torch.dtype, dynamic: bool) -> None:
     """Run one variant of a case."""
     torch.manual_seed(0)
     args = tuple(i.make(dtype) if isinstance(i, Spec) else i for i in case.inputs)
-    module = case.fn if isinstance(case.fn, torch.nn.Module) else _Function(case.fn)
+    module = _Function(case.fn)
     module = module.to(dtype) if list(module.parameters()) else module
     exported = export(module, args, case.dynamic if dynamic else None)
     check_program(

@@ -42,8 +42,9 @@ std::optional<Indices> getConstantIndices(mlir::Value value,
 std::optional<int64_t> getConstantIndex(mlir::Value value,
                                         Widening widening = Widening::Signed);
 
-/// Reports an error for an operand that is a constant whose elements are not
-/// inline. coreai-core cannot read those where it needs the numbers.
+/// Reports an error when all operands are constants but one of them is not
+/// inline. coreai-core reads operands that belong together only when it can
+/// expect to read all of them, and then ends the process over such a constant.
 llvm::LogicalResult
 verifyReadableConstants(std::optional<mlir::Location> location,
                         mlir::ValueRange operands);

@@ -55,10 +55,7 @@ static LogicalResult verifyTokens(GraphOp graph) {
 LogicalResult GraphOp::verify() {
   if (getExternalize() && getPriv())
     return emitOpError("cannot be both private and externalized");
-  if (isExternal()) {
-    if (!getPriv())
-      return emitOpError("must have a body unless it is private");
-  } else {
+  if (!isExternal()) {
     Block &body = getBodyRegion().front();
     if (body.empty() || !isa<OutputOp>(body.back()))
       return emitOpError("must end in 'coreai.output'");
@@ -99,16 +96,18 @@ LogicalResult OutputOp::verify() {
 // InvokeOp
 //===----------------------------------------------------------------------===//
 
-/// Dictionaries of arguments and results must be as many as those. coreai-core
-/// checks this for delegates only, but cannot print the other ops without it.
-template <typename Op> static LogicalResult verifyDictionaries(Op op) {
-  if (op.getArgAttrs() && op.getArgAttrs()->size() != op->getNumOperands())
-    return op.emitOpError("has ")
-           << op.getArgAttrs()->size() << " argument dictionaries for "
+/// Dictionaries of arguments and results must be as many as those. For calls
+/// coreai-core does not check this, but it cannot print them without it.
+static LogicalResult verifyDictionaries(Operation *op,
+                                        std::optional<ArrayAttr> arguments,
+                                        std::optional<ArrayAttr> results) {
+  if (arguments && arguments->size() != op->getNumOperands())
+    return op->emitOpError("has ")
+           << arguments->size() << " argument dictionaries for "
            << op->getNumOperands() << " operands";
-  if (op.getResAttrs() && op.getResAttrs()->size() != op->getNumResults())
-    return op.emitOpError("has ")
-           << op.getResAttrs()->size() << " result dictionaries for "
+  if (results && results->size() != op->getNumResults())
+    return op->emitOpError("has ")
+           << results->size() << " result dictionaries for "
            << op->getNumResults() << " results";
   return success();
 }
@@ -120,7 +119,7 @@ static ArrayRef<Attribute> getBoundArguments(Attribute callee) {
 }
 
 LogicalResult InvokeOp::verifySymbolUses(SymbolTableCollection &symbols) {
-  if (failed(verifyDictionaries(*this)))
+  if (failed(verifyDictionaries(*this, getArgAttrs(), getResAttrs())))
     return failure();
   SymbolRefAttr symbol = getCalleeSymbol();
   // A parameter of the enclosing graph can stand for the callee.
@@ -171,7 +170,12 @@ static bool hasIntent(Attribute attributes) {
 }
 
 LogicalResult IsolatedGroupOp::verify() {
-  if (failed(verifyDictionaries(*this)))
+  // An empty array is as good as none here.
+  auto unlessEmpty = [](std::optional<ArrayAttr> dictionaries) {
+    return dictionaries && dictionaries->empty() ? std::nullopt : dictionaries;
+  };
+  if (failed(verifyDictionaries(*this, unlessEmpty(getArgAttrs()),
+                                unlessEmpty(getResAttrs()))))
     return failure();
   for (std::optional<ArrayAttr> attributes : {getArgAttrs(), getResAttrs()})
     if (attributes && llvm::any_of(*attributes, hasIntent))
@@ -179,7 +183,9 @@ LogicalResult IsolatedGroupOp::verify() {
   return success();
 }
 
-LogicalResult DelegateOp::verify() { return verifyDictionaries(*this); }
+LogicalResult DelegateOp::verify() {
+  return verifyDictionaries(*this, getArgAttrs(), getResAttrs());
+}
 
 #define GET_OP_CLASSES
 #include "corten/Dialect/CoreAI/IR/ControlFlowOps.cpp.inc"

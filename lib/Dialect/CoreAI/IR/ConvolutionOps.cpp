@@ -59,23 +59,18 @@ static LogicalResult verifyGroups(std::optional<Location> location,
   return success();
 }
 
-/// Spatial extents of a convolution. All are `?` when the kernel, the strides
-/// or the dilations are not known completely.
+/// Appends the spatial extents of a convolution whose parameters are known.
 static LogicalResult
-inferSpatialExtents(std::optional<Location> location, ArrayRef<int64_t> input,
-                    ArrayRef<int64_t> kernel, std::optional<Indices> strides,
-                    std::optional<Indices> dilations, Shape &shape) {
-  if (!strides || !dilations || ShapedType::isDynamicShape(kernel)) {
-    shape.append(input.size(), ShapedType::kDynamic);
-    return success();
-  }
-  if (llvm::is_contained(*strides, 0))
+appendSpatialExtents(std::optional<Location> location, ArrayRef<int64_t> input,
+                     ArrayRef<int64_t> kernel, ArrayRef<int64_t> strides,
+                     ArrayRef<int64_t> dilations, Shape &shape) {
+  if (llvm::is_contained(strides, 0))
     return emitOptionalError(location, "strides must be positive");
   // coreai-core lets a dilation of zero pass in two dimensions only.
-  if (input.size() == 3 && llvm::is_contained(*dilations, 0))
+  if (input.size() == 3 && llvm::is_contained(dilations, 0))
     return emitOptionalError(location, "dilations must be positive");
   for (auto [extent, taps, stride, dilation] :
-       llvm::zip_equal(input, kernel, *strides, *dilations)) {
+       llvm::zip_equal(input, kernel, strides, dilations)) {
     if (ShapedType::isDynamic(extent)) {
       shape.push_back(ShapedType::kDynamic);
       continue;
@@ -89,6 +84,8 @@ inferSpatialExtents(std::optional<Location> location, ArrayRef<int64_t> input,
   return success();
 }
 
+/// All spatial extents are `?` when the kernel, the strides or the dilations
+/// are not known completely; nothing else is checked then, as in coreai-core.
 template <typename Adaptor>
 static LogicalResult inferConvolution(std::optional<Location> location,
                                       Adaptor adaptor,
@@ -103,22 +100,27 @@ static LogicalResult inferConvolution(std::optional<Location> location,
   if (spatial < 1 || weight->getRank() != input->getRank())
     return emitOptionalError(location, "cannot convolve ", *input, " with ",
                              *weight);
-  if (failed(verifyReadableConstants(
-          location,
-          {adaptor.getStride(), adaptor.getDilation(), adaptor.getGroups()})) ||
-      failed(verifySpatialLength(location, adaptor.getStride(), spatial)) ||
-      failed(verifySpatialLength(location, adaptor.getDilation(), spatial)) ||
-      failed(verifyGroups(location, adaptor.getGroups(), input->getDimSize(1),
-                          weight->getDimSize(1))))
+  if (failed(verifySpatialLength(location, adaptor.getStride(), spatial)) ||
+      failed(verifySpatialLength(location, adaptor.getDilation(), spatial)))
     return failure();
 
   Shape shape{input->getDimSize(0), weight->getDimSize(0)};
-  if (failed(inferSpatialExtents(
-          location, input->getShape().drop_front(kSpatialBegin),
-          weight->getShape().drop_front(kSpatialBegin),
-          getConstantIndices(adaptor.getStride()),
-          getConstantIndices(adaptor.getDilation()), shape)))
+  ArrayRef<int64_t> kernel = weight->getShape().drop_front(kSpatialBegin);
+  Value vectors[] = {adaptor.getStride(), adaptor.getDilation()};
+  if (ShapedType::isDynamicShape(kernel) ||
+      !llvm::all_of(vectors, isConstant)) {
+    shape.append(spatial, ShapedType::kDynamic);
+  } else if (failed(verifyReadableConstants(location, vectors)) ||
+             failed(verifyReadableConstants(location, adaptor.getGroups())) ||
+             failed(verifyGroups(location, adaptor.getGroups(),
+                                 input->getDimSize(1),
+                                 weight->getDimSize(1))) ||
+             failed(appendSpatialExtents(
+                 location, input->getShape().drop_front(kSpatialBegin), kernel,
+                 *getConstantIndices(adaptor.getStride()),
+                 *getConstantIndices(adaptor.getDilation()), shape))) {
     return failure();
+  }
   inferred.push_back(RankedTensorType::get(shape, input->getElementType()));
   return success();
 }
@@ -178,8 +180,7 @@ static LogicalResult inferSumPool(std::optional<Location> location,
                                   SmallVectorImpl<Type> &inferred) {
   FailureOr<RankedTensorType> input =
       getTensorType(location, adaptor.getInput());
-  if (failed(input) || failed(verifyReadableConstants(
-                           location, adaptor.getOperands().drop_front())))
+  if (failed(input))
     return failure();
   if (input->getRank() < kSpatialBegin)
     return emitOptionalError(location, "cannot pool ", *input);
@@ -210,16 +211,22 @@ static LogicalResult inferSumPool(std::optional<Location> location,
 /// Reports an error when a constant vector contains a zero.
 static LogicalResult verifyPositive(Operation *op, Value vector,
                                     StringRef name) {
+  if (failed(verifyReadableConstants(op->getLoc(), vector)))
+    return failure();
   auto values = getConstantIndices(vector);
   if (values && llvm::is_contained(*values, 0))
     return op->emitOpError() << name << " must be positive";
   return success();
 }
 
+/// coreai-core looks at the first two dilations only.
 template <typename Op> static LogicalResult verifyMaxPool(Op op) {
   if (failed(verifyReadableConstants(op.getLoc(), op.getDilation())))
     return failure();
-  return verifyPositive(op, op.getDilation(), "dilation");
+  auto dilations = getConstantIndices(op.getDilation());
+  if (dilations && llvm::is_contained(ArrayRef(*dilations).take_front(2), 0))
+    return op.emitOpError("dilation must be positive");
+  return success();
 }
 
 LogicalResult MaxPool2dOp::verify() { return verifyMaxPool(*this); }

@@ -26,8 +26,8 @@ LogicalResult GatherAlongAxisOp::inferReturnTypes(
   return success();
 }
 
-/// A constant axis must be in range, and off it the static extents of input and
-/// indices must agree.
+/// A constant axis must be in range, and off it the extents of input and
+/// indices must agree if all of both are static.
 template <typename Op> static LogicalResult verifyIndexedAxis(Op op) {
   RankedTensorType input = op.getInput().getType();
   RankedTensorType indices = op.getIndices().getType();
@@ -43,9 +43,10 @@ template <typename Op> static LogicalResult verifyIndexedAxis(Op op) {
     return op.emitOpError("axis ")
            << *axis << " is out of range for a tensor of rank "
            << input.getRank();
+  if (!input.hasStaticShape() || !indices.hasStaticShape())
+    return success();
   for (int64_t i = 0; i < input.getRank(); ++i)
-    if (i != *position && failed(verifyCompatibleDims(
-                              {input.getDimSize(i), indices.getDimSize(i)})))
+    if (i != *position && input.getDimSize(i) != indices.getDimSize(i))
       return op.emitOpError("input and indices differ in extent ") << i;
   return success();
 }

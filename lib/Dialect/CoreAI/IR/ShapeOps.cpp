@@ -213,10 +213,13 @@ LogicalResult TransposeOp::inferReturnTypes(MLIRContext *,
 LogicalResult TransposeOp::verify() {
   auto permutation = getConstantIndices(getPermutation());
   RankedTensorType type = getInput().getType();
-  if (!permutation || !type.hasStaticShape() || !getType().hasStaticShape())
+  // What inference finds wrong is reported by its own check, after this one.
+  if (!permutation || !type.hasStaticShape() || !getType().hasStaticShape() ||
+      static_cast<int64_t>(permutation->size()) != getType().getRank())
     return success();
   for (auto [index, axis] : llvm::enumerate(*permutation))
-    if (getType().getDimSize(index) != type.getDimSize(axis))
+    if (axis < type.getRank() &&
+        getType().getDimSize(index) != type.getDimSize(axis))
       return emitOpError("extent ")
              << index << " of the result must be " << type.getDimSize(axis)
              << ", got " << getType().getDimSize(index);
@@ -375,7 +378,8 @@ LogicalResult BroadcastInDimsOp::inferReturnTypes(
 
 LogicalResult BroadcastInDimsOp::verify() {
   RankedTensorType type = getInput().getType();
-  if (!type.hasStaticShape() || !getType().hasStaticShape())
+  if (!type.hasStaticShape() || !getType().hasStaticShape() ||
+      type.getRank() != getType().getRank())
     return success();
   for (auto [before, after] :
        llvm::zip_equal(type.getShape(), getType().getShape()))
@@ -611,23 +615,24 @@ static int64_t getUpdateExtent(int64_t extent, int64_t start, int64_t end,
 }
 
 LogicalResult SliceUpdateOp::verify() {
-  if (getUpdate().getType().getRank() != getType().getRank())
+  if (getUpdate().getType().getRank() != getInput().getType().getRank())
     return emitOpError("update must have the rank of the input");
   if (!getStaticLength(getStartIndices()))
     return emitOpError("start indices must be of static length");
-  if (failed(verifySameStaticShapes(
-          *this, {getStartIndices(), getEndIndices(), getStrides()})) ||
-      failed(verifyReadableConstants(
-          getLoc(), {getStartIndices(), getEndIndices(), getStrides()})))
+  Value vectors[] = {getStartIndices(), getEndIndices(), getStrides()};
+  if (failed(verifySameStaticShapes(*this, vectors)))
     return failure();
+  RankedTensorType type = getInput().getType();
+  RankedTensorType updateType = getUpdate().getType();
+  if (!type.hasStaticShape() || !updateType.hasStaticShape())
+    return success();
 
+  if (failed(verifyReadableConstants(getLoc(), vectors)))
+    return failure();
   auto starts = getConstantIndices(getStartIndices(), Widening::Bits);
   auto ends = getConstantIndices(getEndIndices(), Widening::Bits);
   auto strides = getConstantIndices(getStrides(), Widening::Bits);
-  RankedTensorType type = getInput().getType();
-  RankedTensorType updateType = getUpdate().getType();
-  if (!starts || !ends || !strides || !type.hasStaticShape() ||
-      !updateType.hasStaticShape())
+  if (!starts || !ends || !strides)
     return success();
   int64_t count = starts->size();
   if (count < type.getRank())
