@@ -3,6 +3,7 @@
 // Ops that write elements at computed places.
 
 #include "AdvancedIndex.h"
+#include "DimExpr.h"
 #include "Table.h"
 
 #include "corten/Dialect/CoreAI/IR/CoreAIOps.h"
@@ -543,9 +544,8 @@ static Value lowerMaskedScatter(const AtenNode &node, Emitter &emit) {
 }
 
 /// The places of a diagonal of `self`: its two axes first, then the rest.
-/// `length` is the number of elements where torch knows it.
 static AdvancedIndex diagonalIndex(const AtenNode &node, Value self,
-                                   int64_t length, Emitter &emit) {
+                                   Emitter &emit) {
   int64_t rank = emit.type(self).getRank();
   int64_t row = emit.axis(node.integer("dim1"), rank);
   int64_t column = emit.axis(node.integer("dim2"), rank);
@@ -558,22 +558,12 @@ static AdvancedIndex diagonalIndex(const AtenNode &node, Value self,
     if (axis != row && axis != column)
       result.order.push_back(axis);
 
-  if (!ShapedType::isDynamic(length)) {
-    SmallVector<int64_t> places;
-    for (int64_t i = 0; i < length; ++i)
-      llvm::append_values(places, i + below, i + right);
-    result.positions = emit.reshape(emit.indices(places), {length, 2});
-    return result;
-  }
-  Value rows = emit.sub(emit.dim(self, row), emit.indices({below}));
-  Value columns = emit.sub(emit.dim(self, column), emit.indices({right}));
-  Value count = emit.reshape(emit.minimum(rows, columns), ArrayRef<int64_t>());
-  Value steps =
-      emit.create<coreai::RangeOp>({emit.index(0), count, emit.index(1)});
-  result.positions =
-      emit.concat({emit.expandDims(emit.add(steps, emit.index(below)), {1}),
-                   emit.expandDims(emit.add(steps, emit.index(right)), {1})},
-                  1);
+  DimExpr length = (DimExpr(emit, self, row) - below)
+                       .min(DimExpr(emit, self, column) - right);
+  Value steps = emit.expandDims(countUp(emit, length), {1});
+  result.positions = emit.concat(
+      {emit.add(steps, emit.index(below)), emit.add(steps, emit.index(right))},
+      1);
   return result;
 }
 
@@ -583,7 +573,7 @@ static Value lowerDiagonalScatter(const AtenNode &node, Emitter &emit) {
   Value source =
       emit.cast(emit.refined(node, "src"), emit.type(self).getElementType());
   RankedTensorType type = emit.type(source);
-  AdvancedIndex index = diagonalIndex(node, self, type.getShape().back(), emit);
+  AdvancedIndex index = diagonalIndex(node, self, emit);
   SmallVector<int64_t> diagonalFirst = {type.getRank() - 1};
   llvm::append_range(diagonalFirst, llvm::seq<int64_t>(0, type.getRank() - 1));
   Value result = scatterNd(emit.transpose(self, index.order), index.positions,
