@@ -144,9 +144,11 @@ def export(
     """Export and decompose, with the named axes of each input dynamic."""
     shapes: Any = None
     if dynamic is not None:
-        shapes = (
-            tuple(dict.fromkeys(axes, torch.export.Dim.DYNAMIC) for axes in dynamic),
+        shapes = tuple(
+            dict.fromkeys(axes, torch.export.Dim.DYNAMIC) for axes in dynamic
         )
+        if isinstance(module, _Function):  # All inputs are its one *args.
+            shapes = (shapes,)
     exported = torch.export.export(module.eval(), args, dynamic_shapes=shapes)
     return exported.run_decompositions(coreai_torch.get_decomp_table())
 
