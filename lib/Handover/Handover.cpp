@@ -40,13 +40,12 @@ TensorView corten::alignedResource(const TensorView &view) {
   if (reinterpret_cast<uintptr_t>(view.data) % kBlobAlignment == 0)
     return view;
   TensorView result = view;
-  void *memory = std::aligned_alloc(
-      kBlobAlignment, (view.bytes + kBlobAlignment - 1) / kBlobAlignment *
-                          kBlobAlignment);
+  void *memory =
+      std::aligned_alloc(kBlobAlignment, (view.bytes + kBlobAlignment - 1) /
+                                             kBlobAlignment * kBlobAlignment);
   std::memcpy(memory, view.data, view.bytes);
   result.data = memory;
-  result.owner = std::shared_ptr<const void>(memory, [](const void *data) {
-    std::free(const_cast<void *>(data));
-  });
+  result.owner = std::shared_ptr<const void>(
+      memory, [](const void *data) { std::free(const_cast<void *>(data)); });
   return result;
 }

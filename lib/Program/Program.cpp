@@ -125,8 +125,8 @@ int ProgramBuilder::addWeight(ScalarType dtype, ArrayRef<int64_t> shape,
     }
   }
   int index = static_cast<int>(program->weights.size());
-  program->weights.push_back({dtype, copyInto(program->arena, shape), data,
-                              bytes, std::move(owner)});
+  program->weights.push_back(
+      {dtype, copyInto(program->arena, shape), data, bytes, std::move(owner)});
   if (known)
     known->push_back(index);
   return index;

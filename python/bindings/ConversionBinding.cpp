@@ -121,18 +121,20 @@ void corten::bindings::bindConversion(nb::module_ &module) {
                                            bytesOf(resource)));
             return result;
           },
-          "(key, name, bytes) of every constant whose data is not in the module. The "
+          "(key, name, bytes) of every constant whose data is not in the "
+          "module. The "
           "arrays are views of the weights and keep them alive.");
 
   module.def("convert", &convertEntryPoints, nb::arg("entry_points"),
              nb::arg("debug"),
              "Converts all entry points into one module. Raises ValueError.");
   module.def("unsupported", &unsupported, nb::arg("program"));
-  module.def("has_lowering",
-             [](std::string nameSpace, std::string name) {
-               return hasLowering(nameSpace, name);
-             },
-             nb::arg("namespace"), nb::arg("name"));
+  module.def(
+      "has_lowering",
+      [](std::string nameSpace, std::string name) {
+        return hasLowering(nameSpace, name);
+      },
+      nb::arg("namespace"), nb::arg("name"));
   module.def("supported_operators", [] {
     nb::list result;
     for (const SupportedOperator &entry : supportedOperators())

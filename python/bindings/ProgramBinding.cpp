@@ -256,8 +256,7 @@ private:
   Argument decodeList(PyObject *sequence) {
     SmallVector<Argument> elements;
     bool isList = PyList_Check(sequence);
-    Py_ssize_t length =
-        isList ? PyList_Size(sequence) : PyTuple_Size(sequence);
+    Py_ssize_t length = isList ? PyList_Size(sequence) : PyTuple_Size(sequence);
     for (Py_ssize_t i = 0; i < length; ++i)
       elements.push_back(decode(isList ? PyList_GetItem(sequence, i)
                                        : PyTuple_GetItem(sequence, i)));
@@ -344,10 +343,9 @@ private:
 void corten::bindings::bindProgram(nb::module_ &module) {
   nb::class_<Program>(module, "Program",
                       "An exported program, read once and immutable.")
-      .def_prop_ro("num_nodes",
-                   [](const Program &program) {
-                     return program.main.nodes.size();
-                   })
+      .def_prop_ro(
+          "num_nodes",
+          [](const Program &program) { return program.main.nodes.size(); })
       .def_prop_ro("weight_bytes", [](const Program &program) {
         size_t bytes = 0;
         for (const TensorView &weight : program.weights)

@@ -13,7 +13,8 @@ TEST(ProgramTest, ArgumentsByNameWithDefaults) {
   Parameter self{builder.save(llvm::StringRef("self")), false, {}};
   Parameter alpha{builder.save(llvm::StringRef("alpha")), true,
                   Argument::integer(1)};
-  const Operator *add = builder.addOperator("aten", "add.Tensor", {self, alpha});
+  const Operator *add =
+      builder.addOperator("aten", "add.Tensor", {self, alpha});
   Node &x = builder.addNode(builder.mainGraph(), Node::Kind::Placeholder, "x");
   Node &sum = builder.addNode(builder.mainGraph(), Node::Kind::Call, "add");
   sum.callee = add;
@@ -56,15 +57,17 @@ TEST(ProgramTest, ViewsOfOneMemoryAreOneWeight) {
   EXPECT_EQ(add(ScalarType::Float32, {3, 2}), 1);
   EXPECT_EQ(add(ScalarType::Int32, {2, 3}), 2);
   // Empty tensors have no address to be recognised by.
-  EXPECT_EQ(builder.addWeight(ScalarType::Float32, {0}, nullptr, 0, nullptr), 3);
-  EXPECT_EQ(builder.addWeight(ScalarType::Float32, {0}, nullptr, 0, nullptr), 4);
+  EXPECT_EQ(builder.addWeight(ScalarType::Float32, {0}, nullptr, 0, nullptr),
+            3);
+  EXPECT_EQ(builder.addWeight(ScalarType::Float32, {0}, nullptr, 0, nullptr),
+            4);
 }
 
 TEST(ProgramTest, WeightsAreViewsThatKeepTheirOwner) {
   bool released = false;
   float data[2] = {1, 2};
-  auto owner = std::shared_ptr<const void>(
-      data, [&](const void *) { released = true; });
+  auto owner =
+      std::shared_ptr<const void>(data, [&](const void *) { released = true; });
   ProgramBuilder builder;
   builder.addWeight(ScalarType::Float32, {2}, data, sizeof(data),
                     std::move(owner));
@@ -82,8 +85,7 @@ TEST(ProgramTest, MutationsMarkTheirInput) {
   Node &b = builder.addNode(builder.mainGraph(), Node::Kind::Placeholder, "b");
   builder.addInput({InputSpec::Kind::Buffer, &b, "b", 0, false});
   builder.addInput({InputSpec::Kind::UserInput, &x, "", -1, false});
-  builder.addOutput(
-      {OutputSpec::Kind::BufferMutation, Argument::node(&x), &b});
+  builder.addOutput({OutputSpec::Kind::BufferMutation, Argument::node(&x), &b});
   std::unique_ptr<Program> program = builder.finish();
   EXPECT_TRUE(program->inputs[0].isMutated);
   EXPECT_FALSE(program->inputs[1].isMutated);

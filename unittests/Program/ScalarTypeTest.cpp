@@ -22,14 +22,22 @@ TEST(ScalarTypeTest, PromotionFollowsTorch) {
   struct {
     ScalarType lhs, rhs, result;
   } cases[] = {
-      {Bool, UInt8, UInt8},           {Bool, Float16, Float16},
-      {UInt8, Int8, Int16},           {UInt8, Int32, Int32},
-      {Int8, Int64, Int64},           {Int64, Float16, Float16},
-      {Int32, BFloat16, BFloat16},    {Float16, BFloat16, Float32},
-      {Float16, Float32, Float32},    {Float32, Float64, Float64},
-      {Float32, Complex64, Complex64}, {Float64, Complex64, Complex128},
-      {Float16, Complex32, Complex32}, {BFloat16, Complex32, Complex64},
-      {Int64, Complex32, Complex32},  {Bool, Bool, Bool},
+      {Bool, UInt8, UInt8},
+      {Bool, Float16, Float16},
+      {UInt8, Int8, Int16},
+      {UInt8, Int32, Int32},
+      {Int8, Int64, Int64},
+      {Int64, Float16, Float16},
+      {Int32, BFloat16, BFloat16},
+      {Float16, BFloat16, Float32},
+      {Float16, Float32, Float32},
+      {Float32, Float64, Float64},
+      {Float32, Complex64, Complex64},
+      {Float64, Complex64, Complex128},
+      {Float16, Complex32, Complex32},
+      {BFloat16, Complex32, Complex64},
+      {Int64, Complex32, Complex32},
+      {Bool, Bool, Bool},
   };
   for (auto [lhs, rhs, result] : cases) {
     EXPECT_EQ(promoteTypes(lhs, rhs), result);

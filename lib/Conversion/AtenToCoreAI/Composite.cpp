@@ -16,8 +16,8 @@ using namespace corten;
 using namespace mlir;
 
 static ArrayAttr stringArray(Builder &builder, ArrayRef<StringRef> strings) {
-  return builder.getArrayAttr(llvm::map_to_vector(
-      strings, [&](StringRef text) -> Attribute {
+  return builder.getArrayAttr(
+      llvm::map_to_vector(strings, [&](StringRef text) -> Attribute {
         return builder.getStringAttr(text);
       }));
 }
@@ -33,25 +33,24 @@ static Attribute valueAttribute(Builder &builder, const CompositeValue &value) {
     return integer(*number);
   if (auto *number = std::get_if<double>(&value))
     return builder.getF32FloatAttr(static_cast<float>(*number));
-  return builder.getArrayAttr(llvm::map_to_vector(
-      std::get<SmallVector<int64_t>>(value), integer));
+  return builder.getArrayAttr(
+      llvm::map_to_vector(std::get<SmallVector<int64_t>>(value), integer));
 }
 
-static coreai::CompositeDeclarationAttr
-declaration(Builder &builder, const CompositeSpec &spec) {
+static coreai::CompositeDeclarationAttr declaration(Builder &builder,
+                                                    const CompositeSpec &spec) {
   SmallVector<NamedAttribute> attributes = {builder.getNamedAttr(
       "version", IntegerAttr::get(builder.getIntegerType(64, true), 1))};
   for (const auto &[key, value] : spec.attributes)
     attributes.push_back(
         builder.getNamedAttr(key, valueAttribute(builder, value)));
   DictionaryAttr dictionary = builder.getDictionaryAttr(
-      {builder.getNamedAttr(
-           "input_names",
-           stringArray(builder,
-                       spec.inputs.empty() ? spec.arguments : spec.inputs)),
+      {builder.getNamedAttr("input_names",
+                            stringArray(builder, spec.inputs.empty()
+                                                     ? spec.arguments
+                                                     : spec.inputs)),
        builder.getNamedAttr("op_attrs", builder.getDictionaryAttr(attributes)),
-       builder.getNamedAttr("output_names",
-                            stringArray(builder, {"output"}))});
+       builder.getNamedAttr("output_names", stringArray(builder, {"output"}))});
   return coreai::CompositeDeclarationAttr::get(builder.getContext(), spec.name,
                                                dictionary);
 }
@@ -67,18 +66,18 @@ static std::string letters(uint64_t hash) {
 
 std::string Emitter::uniqueSymbol(StringRef base, StringRef salt) {
   for (unsigned attempt = 0;; ++attempt) {
-    std::string seed = (entryName + "\0" + base + "\0" + salt + "\0" +
-                        std::to_string(attempt))
-                           .str();
+    std::string seed =
+        (entryName + "\0" + base + "\0" + salt + "\0" + std::to_string(attempt))
+            .str();
     std::string symbol = (base + "_" + letters(llvm::xxh3_64bits(seed))).str();
     if (symbols.try_emplace(symbol).second)
       return symbol;
   }
 }
 
-FailureOr<Value> Emitter::composite(
-    const CompositeSpec &spec, ValueRange operands,
-    llvm::function_ref<FailureOr<Value>(ValueRange)> body) {
+FailureOr<Value>
+Emitter::composite(const CompositeSpec &spec, ValueRange operands,
+                   llvm::function_ref<FailureOr<Value>(ValueRange)> body) {
   OpBuilder::InsertionGuard guard(builder);
   OpBuilder::InsertPoint callSite = builder.saveInsertionPoint();
 

@@ -28,8 +28,8 @@ static Attribute numberAttribute(double value, Type element) {
   if (auto floating = dyn_cast<FloatType>(element)) {
     APFloat number(value);
     bool losesInfo;
-    number.convert(floating.getFloatSemantics(),
-                   APFloat::rmNearestTiesToEven, &losesInfo);
+    number.convert(floating.getFloatSemantics(), APFloat::rmNearestTiesToEven,
+                   &losesInfo);
     return FloatAttr::get(element, number);
   }
   auto integer = cast<IntegerType>(element);
@@ -61,8 +61,8 @@ Value Emitter::scalar(int64_t value, Type element) {
   auto integer = dyn_cast<IntegerType>(element);
   if (!integer || integer.getWidth() == 1)
     return scalar(static_cast<double>(value), element);
-  APInt number = APInt(64, static_cast<uint64_t>(value))
-                     .sextOrTrunc(integer.getWidth());
+  APInt number =
+      APInt(64, static_cast<uint64_t>(value)).sextOrTrunc(integer.getWidth());
   return constant(DenseElementsAttr::get(RankedTensorType::get({}, element),
                                          IntegerAttr::get(element, number)));
 }
@@ -136,8 +136,8 @@ static FailureOr<TensorView>
 narrowed(const TensorView &view,
          llvm::function_ref<InFlightDiagnostic()> error) {
   TensorView result = view;
-  auto finish = [&](size_t misfits, auto first, ScalarType to)
-      -> FailureOr<TensorView> {
+  auto finish = [&](size_t misfits, auto first,
+                    ScalarType to) -> FailureOr<TensorView> {
     if (misfits)
       return error() << misfits << " value(s) do not fit into 32 bits, the "
                      << "first is " << std::to_string(first);
@@ -146,8 +146,7 @@ narrowed(const TensorView &view,
     return result;
   };
   auto fitsFloat = [](double value) {
-    return !std::isfinite(value) ||
-           std::isfinite(static_cast<float>(value));
+    return !std::isfinite(value) || std::isfinite(static_cast<float>(value));
   };
   switch (view.dtype) {
   case ScalarType::Int64: {
@@ -216,17 +215,16 @@ FailureOr<Value> Emitter::weight(const TensorView &view, StringRef name) {
   if (known && view.bytes != 0)
     return constant(cast<TypedAttr>(known));
 
-  FailureOr<TensorView> data = narrowed(view, [&] {
-    return emitError(location) << "weight '" << name << "': ";
-  });
+  FailureOr<TensorView> data = narrowed(
+      view, [&] { return emitError(location) << "weight '" << name << "': "; });
   if (mlir::failed(data))
     return failure();
 
   // Complex numbers cannot stand inline (coreai-core ends the process when it
   // saves them), nor can packed sub-byte data be read element by element.
-  bool canStandInline = !isa<ComplexType>(element) &&
-                        (element.isInteger(1) ||
-                         element.getIntOrFloatBitWidth() % 8 == 0);
+  bool canStandInline =
+      !isa<ComplexType>(element) &&
+      (element.isInteger(1) || element.getIntOrFloatBitWidth() % 8 == 0);
   if (canStandInline) {
     bool uniform = isUniform(*data);
     if (uniform || type.getNumElements() < kInlineElements)

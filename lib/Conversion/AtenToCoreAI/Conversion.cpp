@@ -73,8 +73,8 @@ static std::string describeFailure(StringRef entry, const Node *node,
       stream << " in " << source.function;
   }
   if (!node->modulePath.empty())
-    stream << "\n  in module " << node->modulePath << " ("
-           << node->moduleClass << ")";
+    stream << "\n  in module " << node->modulePath << " (" << node->moduleClass
+           << ")";
   return message;
 }
 

@@ -163,9 +163,9 @@ static FailureOr<Interface> nameInterface(const EntryPoint &entry,
   auto nextInput = inputNames.begin();
   SmallVector<std::string> arguments, results;
   for (Interface::Input &input : interface.inputs) {
-    input.name = input.spec->isMutated ? stateNames[stateIndex.lookup(
-                                             input.spec->node)]
-                                       : *nextInput++;
+    input.name = input.spec->isMutated
+                     ? stateNames[stateIndex.lookup(input.spec->node)]
+                     : *nextInput++;
     arguments.push_back(input.name);
   }
   auto nextOutput = outputNames.begin();
@@ -175,8 +175,8 @@ static FailureOr<Interface> nameInterface(const EntryPoint &entry,
                       : *nextOutput++;
     results.push_back(output.name);
   }
-  if (failed(checkNames(arguments, "inputs and states", entry.name,
-                        location)) ||
+  if (failed(
+          checkNames(arguments, "inputs and states", entry.name, location)) ||
       failed(checkNames(results, "outputs and states", entry.name, location)))
     return failure();
   return interface;
@@ -212,10 +212,9 @@ LogicalResult Emitter::emitEntryPoint(const EntryPoint &entry) {
     currentNode = input.spec->node;
     RankedTensorType type = inputType(*this, currentNode->info());
     if (!type)
-      return error(*currentNode)
-             << "input '" << input.name << "' has the type "
-             << scalarTypeName(currentNode->info().dtype)
-             << ", which Core AI cannot express";
+      return error(*currentNode) << "input '" << input.name << "' has the type "
+                                 << scalarTypeName(currentNode->info().dtype)
+                                 << ", which Core AI cannot express";
     signature.inputs.push_back(
         {type, input.name, input.spec->isMutated ? input.name : ""});
   }
@@ -225,14 +224,7 @@ LogicalResult Emitter::emitEntryPoint(const EntryPoint &entry) {
   coreai::GraphOp graph = createGraph(builder, location, signature);
   Block &block = graph.getBodyRegion().front();
   builder.setInsertionPointToStart(&block);
-  for (auto [input, argument] :
-       llvm::zip_equal(interface->inputs, block.getArguments())) {
-    Value value = argument;
-    if (!input.spec->node->info().isTensor())
-      value = reshape(value, {1});
-    setResults(*input.spec->node, {value});
-  }
-
+  // Weights first: whoever attaches their data looks at the top of the graph.
   DenseSet<const Node *> live = liveNodes(program.main);
   DenseMap<int, Value> weights;
   for (const InputSpec &spec : program.inputs) {
@@ -251,6 +243,15 @@ LogicalResult Emitter::emitEntryPoint(const EntryPoint &entry) {
       shared = *constant;
     }
     setResults(*spec.node, {shared});
+  }
+
+  currentNode = nullptr;
+  for (auto [input, argument] :
+       llvm::zip_equal(interface->inputs, block.getArguments())) {
+    Value value = argument;
+    if (!input.spec->node->info().isTensor())
+      value = reshape(value, {1});
+    setResults(*input.spec->node, {value});
   }
 
   if (mlir::failed(emitNodes(program.main)))
@@ -298,6 +299,17 @@ Location Emitter::locationOf(const Node &node) {
   return FileLineColLoc::get(builder.getContext(), source.file, source.line, 0);
 }
 
+/// All results are tensors that are known to have no elements.
+static bool isEmpty(const Node &node) {
+  return !node.results.empty() &&
+         llvm::all_of(node.results, [](const ValueInfo &info) {
+           return info.isTensor() &&
+                  llvm::none_of(info.sizes,
+                                [](Size size) { return size.isDynamic(); }) &&
+                  llvm::is_contained(info.sizes, Size(0));
+         });
+}
+
 LogicalResult Emitter::emitNode(const Node &node) {
   if (isAssertion(node.callee->name))
     return success();
@@ -313,6 +325,16 @@ LogicalResult Emitter::emitNode(const Node &node) {
     setResults(node, {tuple[position]});
     return success();
   }
+  // Nothing can be computed about tensors without elements, and many ops of the
+  // runtime do not take them.
+  if (isEmpty(node)) {
+    Results empty;
+    for (const ValueInfo &info : node.results)
+      empty.push_back(constant(
+          DenseElementsAttr::get(typeOf(info), ArrayRef<Attribute>())));
+    setResults(node, std::move(empty));
+    return success();
+  }
   LoweringFn lower = findLowering(node.callee->name);
   if (!lower)
     return error(node) << "Unsupported ATen op: " << node.callee->name
@@ -326,8 +348,7 @@ LogicalResult Emitter::emitNode(const Node &node) {
   return success();
 }
 
-LogicalResult Emitter::checkResults(const Node &node,
-                                    ArrayRef<Value> lowered) {
+LogicalResult Emitter::checkResults(const Node &node, ArrayRef<Value> lowered) {
   for (auto [i, info, value] : llvm::enumerate(node.results, lowered)) {
     if (!info.isTensor() || !value)
       continue;

@@ -17,8 +17,8 @@ static DictionaryAttr inputAttributes(Builder &builder,
         builder.getNamedAttr("MutableBuffers.buffer_mutation",
                              builder.getStringAttr(input.mutatedBy)));
   if (!input.name.empty())
-    attributes.push_back(builder.getNamedAttr(
-        "coreai.name", builder.getStringAttr(input.name)));
+    attributes.push_back(
+        builder.getNamedAttr("coreai.name", builder.getStringAttr(input.name)));
   return builder.getDictionaryAttr(attributes);
 }
 
@@ -33,13 +33,10 @@ coreai::GraphOp corten::createGraph(OpBuilder &builder, Location location,
     attributes.push_back(inputAttributes(builder, input));
   }
   state.addRegion();
-  auto &properties =
-      state.getOrAddProperties<coreai::GraphOp::Properties>();
+  auto &properties = state.getOrAddProperties<coreai::GraphOp::Properties>();
   properties.sym_name = builder.getStringAttr(signature.symbol);
-  properties.function_type =
-      TypeAttr::get(builder.getFunctionType(types, {}));
-  properties.param_decls =
-      param::DeclArrayAttr::get(builder.getContext(), {});
+  properties.function_type = TypeAttr::get(builder.getFunctionType(types, {}));
+  properties.param_decls = param::DeclArrayAttr::get(builder.getContext(), {});
   properties.arg_attrs = builder.getArrayAttr(attributes);
   auto graph = cast<coreai::GraphOp>(builder.create(state));
   builder.createBlock(&graph.getBodyRegion(), {}, types,
@@ -48,8 +45,7 @@ coreai::GraphOp corten::createGraph(OpBuilder &builder, Location location,
 }
 
 void corten::finishGraph(OpBuilder &builder, Location location,
-                         coreai::GraphOp graph,
-                         ArrayRef<GraphResult> results) {
+                         coreai::GraphOp graph, ArrayRef<GraphResult> results) {
   SmallVector<Value> values;
   SmallVector<Type> types;
   SmallVector<Attribute> attributes;
@@ -58,8 +54,8 @@ void corten::finishGraph(OpBuilder &builder, Location location,
     types.push_back(result.value.getType());
     SmallVector<NamedAttribute> named;
     if (!result.name.empty())
-      named.push_back(builder.getNamedAttr(
-          "coreai.name", builder.getStringAttr(result.name)));
+      named.push_back(builder.getNamedAttr("coreai.name",
+                                           builder.getStringAttr(result.name)));
     attributes.push_back(builder.getDictionaryAttr(named));
   }
   coreai::OutputOp::create(builder, location, values);
@@ -74,8 +70,7 @@ ResultRange corten::createInvoke(OpBuilder &builder, Location location,
   OperationState state(location, coreai::InvokeOp::getOperationName());
   state.addOperands(operands);
   state.addTypes(cast<FunctionType>(graph.getFunctionType()).getResults());
-  auto &properties =
-      state.getOrAddProperties<coreai::InvokeOp::Properties>();
+  auto &properties = state.getOrAddProperties<coreai::InvokeOp::Properties>();
   properties.callee =
       param::ConstantAttr::get(FlatSymbolRefAttr::get(graph.getSymNameAttr()));
   return builder.create(state)->getResults();

@@ -537,6 +537,41 @@ static Value lowerMaskedScatter(const AtenNode &node, Emitter &emit) {
                                : emit.reshape(result, emit.shape(self), type);
 }
 
+/// The places of a diagonal of `self`: its two axes first, then the rest.
+/// `length` is the number of elements where torch knows it.
+static AdvancedIndex diagonalIndex(const AtenNode &node, Value self,
+                                   int64_t length, Emitter &emit) {
+  int64_t rank = emit.type(self).getRank();
+  int64_t row = emit.axis(node.integer("dim1"), rank);
+  int64_t column = emit.axis(node.integer("dim2"), rank);
+  int64_t below = std::max<int64_t>(-node.integer("offset"), 0);
+  int64_t right = std::max<int64_t>(node.integer("offset"), 0);
+
+  AdvancedIndex result;
+  result.order = {row, column};
+  for (int64_t axis = 0; axis < rank; ++axis)
+    if (axis != row && axis != column)
+      result.order.push_back(axis);
+
+  if (!ShapedType::isDynamic(length)) {
+    SmallVector<int64_t> places;
+    for (int64_t i = 0; i < length; ++i)
+      llvm::append_values(places, i + below, i + right);
+    result.positions = emit.reshape(emit.indices(places), {length, 2});
+    return result;
+  }
+  Value rows = emit.sub(emit.dim(self, row), emit.indices({below}));
+  Value columns = emit.sub(emit.dim(self, column), emit.indices({right}));
+  Value count = emit.reshape(emit.minimum(rows, columns), ArrayRef<int64_t>());
+  Value steps =
+      emit.create<coreai::RangeOp>({emit.index(0), count, emit.index(1)});
+  result.positions =
+      emit.concat({emit.expandDims(emit.add(steps, emit.index(below)), {1}),
+                   emit.expandDims(emit.add(steps, emit.index(right)), {1})},
+                  1);
+  return result;
+}
+
 /// diagonal_scatter(self, src, offset, dim1, dim2): src has the diagonal last.
 static Value lowerDiagonalScatter(const AtenNode &node, Emitter &emit) {
   Value self = emit.refined(node, "self");

@@ -19,8 +19,7 @@ struct TableEntry {
 };
 
 // One function per family file hands out the family's part of the table.
-#define FAMILY(Name, Macro)                                                    \
-  llvm::ArrayRef<TableEntry> lowerings##Name();
+#define FAMILY(Name, Macro) llvm::ArrayRef<TableEntry> lowerings##Name();
 #include "Families.def"
 
 /// The lowering for "add.Tensor", "floordiv", "cond", …; null if there is none.

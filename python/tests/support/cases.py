@@ -111,6 +111,11 @@ def case(name: str, fn: Callable[..., Any], *inputs: Any, **options: Any) -> Cas
     return Case(name, fn, inputs, **options)
 
 
+def together(*functions: Callable[..., Any]) -> Callable[..., Any]:
+    """All of them on the same inputs: one program checks many small ops."""
+    return lambda *args: tuple(function(*args) for function in functions)
+
+
 def parametrize(cases: Sequence[Case]) -> Any:
     """``@parametrize(CASES)`` on a test with (case, dtype, dynamic)."""
     names = [c.name for c in cases]

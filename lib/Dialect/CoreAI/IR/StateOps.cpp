@@ -10,10 +10,9 @@ using namespace corten::coreai;
 
 Value corten::coreai::getAccessedHandle(Value token) {
   Operation *producer = token.getDefiningOp();
-  if (auto read = dyn_cast_if_present<ReadHandleOp>(producer))
-    return read.getHandle();
-  if (auto write = dyn_cast_if_present<WriteHandleOp>(producer))
-    return write.getHandle();
+  // Not getHandle(): the graph asks before the op's operands are verified.
+  if (isa_and_present<ReadHandleOp, WriteHandleOp>(producer))
+    return producer->getOperand(0);
   return {};
 }
 
