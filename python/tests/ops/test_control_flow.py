@@ -17,7 +17,9 @@ Tensor = torch.Tensor
 
 
 def two_ways(x: Tensor) -> Any:
-    return torch.cond(x.sum() > 0, lambda x: (x + 1, x.sum()), lambda x: (x * 2, x.max()), (x,))
+    return torch.cond(
+        x.sum() > 0, lambda x: (x + 1, x.sum()), lambda x: (x * 2, x.max()), (x,)
+    )
 
 
 def forwarding(x: Tensor) -> Any:
@@ -49,7 +51,9 @@ def composites(x: Tensor) -> Any:
 
 def counting(x: Tensor) -> Any:
     return torch_while(
-        lambda i, x: i < 3, lambda i, x: (i + 1, x * 2 + i), (torch.tensor(0), x.clone())
+        lambda i, x: i < 3,
+        lambda i, x: (i + 1, x * 2 + i),
+        (torch.tensor(0), x.clone()),
     )
 
 
@@ -71,7 +75,9 @@ def until_large(x: Tensor) -> Any:
 
 
 def with_number(x: Tensor) -> Any:
-    return torch_while(lambda i, x: i < x.shape[0], lambda i, x: (i + 1, x + i), (0, x.clone()))[1]
+    return torch_while(
+        lambda i, x: i < x.shape[0], lambda i, x: (i + 1, x + i), (0, x.clone())
+    )[1]
 
 
 def branch_in_loop(x: Tensor) -> Any:
@@ -85,7 +91,9 @@ def loop_in_loop(x: Tensor) -> Any:
     zero = torch.zeros((), dtype=torch.int64)
 
     def inner(i: Tensor, x: Tensor) -> Tensor:
-        return torch_while(lambda j, x: j < 2, lambda j, x: (j + 1, x * 2), (i * 0, x.clone()))[1]
+        return torch_while(
+            lambda j, x: j < 2, lambda j, x: (j + 1, x * 2), (i * 0, x.clone())
+        )[1]
 
     return torch_while(
         lambda i, x: i < 2, lambda i, x: (i + 1, inner(i, x) + 1), (zero, x.clone())
@@ -97,7 +105,9 @@ def running_sum(x: Tensor) -> Any:
 
 
 def running_sum_back(x: Tensor) -> Any:
-    return scan(lambda c, y: (c + y, c.clone()), torch.zeros(x.shape[1]), x, reverse=True)
+    return scan(
+        lambda c, y: (c + y, c.clone()), torch.zeros(x.shape[1]), x, reverse=True
+    )
 
 
 def each_row(x: Tensor) -> Any:
