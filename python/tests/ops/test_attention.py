@@ -25,6 +25,8 @@ _ONE = (torch.float32,)
 _CLOSED_ROW = torch.tensor([[True, False, True], [False, False, False]])
 _CLOSED_FLOAT_ROW = torch.zeros(2, 3).masked_fill(~_CLOSED_ROW, -inf)
 
+_HEADS = torch.nn.MultiheadAttention(8, 2, batch_first=True).eval()
+
 
 def attend(**options: Any) -> Any:
     return lambda q, k, v: F.scaled_dot_product_attention(q, k, v, **options)
@@ -130,9 +132,7 @@ CASES = [
     ),
     case(
         "multi-head",
-        lambda x, m=torch.nn.MultiheadAttention(8, 2, batch_first=True).eval(): m(
-            x, x, x, need_weights=False
-        )[0],
+        lambda x: _HEADS(x, x, x, need_weights=False)[0],
         floats(2, 3, 8),
         dtypes=_ONE,
         dynamic=((0, 1),),

@@ -5,13 +5,14 @@ from __future__ import annotations
 
 from typing import Any
 
-import coreai_torch
 import pytest
 import torch
 from support.cases import check_program, export, flatten
 from torch._higher_order_ops import map as torch_map
 from torch._higher_order_ops import scan
 from torch._higher_order_ops import while_loop as torch_while
+
+import coreai_torch
 
 Tensor = torch.Tensor
 

@@ -244,7 +244,8 @@ DECLARATIONS: list[tuple[str, Any, tuple[torch.Tensor, ...], str, str]] = [
         nn.LayerNorm((3, 4), eps=0.5),
         (x(2, 3, 4),),
         "layer_norm",
-        '{input_names = ["input", "gamma", "beta"], op_attrs = {axes = [1 : si64, 2 : si64], '
+        '{input_names = ["input", "gamma", "beta"], '
+        "op_attrs = {axes = [1 : si64, 2 : si64], "
         'eps = 5.000000e-01 : f32, version = 1 : si64}, output_names = ["output"]}',
     ),
     (
@@ -252,7 +253,8 @@ DECLARATIONS: list[tuple[str, Any, tuple[torch.Tensor, ...], str, str]] = [
         nn.GroupNorm(2, 4, eps=0.5),
         (x(1, 4, 3),),
         "group_norm",
-        '{input_names = ["input", "weight", "bias"], op_attrs = {eps = 5.000000e-01 : f32, '
+        '{input_names = ["input", "weight", "bias"], '
+        "op_attrs = {eps = 5.000000e-01 : f32, "
         "num_channels = 4 : si64, num_groups = 2 : si64, version = 1 : si64}, "
         'output_names = ["output"]}',
     ),
@@ -261,7 +263,8 @@ DECLARATIONS: list[tuple[str, Any, tuple[torch.Tensor, ...], str, str]] = [
         nn.InstanceNorm1d(2, eps=0.5),
         (x(1, 2, 3),),
         "instance_norm",
-        '{input_names = ["input", "gamma", "beta"], op_attrs = {eps = 5.000000e-01 : f32, '
+        '{input_names = ["input", "gamma", "beta"], '
+        "op_attrs = {eps = 5.000000e-01 : f32, "
         'version = 1 : si64}, output_names = ["output"]}',
     ),
     (
@@ -278,7 +281,8 @@ DECLARATIONS: list[tuple[str, Any, tuple[torch.Tensor, ...], str, str]] = [
         lambda q, m: attention(q, q, q, m, scale=0.5),
         (x(1, 2, 3, 4), x(3, 3)),
         "scaled_dot_product_attention",
-        '{input_names = ["query", "key", "value", "attn_mask"], op_attrs = {is_causal = false, '
+        '{input_names = ["query", "key", "value", "attn_mask"], '
+        "op_attrs = {is_causal = false, "
         "scale = 5.000000e-01 : f32, version = 1 : si64, window_size = 0 : si64}, "
         'output_names = ["output"]}',
     ),

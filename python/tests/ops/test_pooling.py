@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 import torch.nn.functional as F
 from support.cases import (
@@ -22,11 +24,11 @@ _BYTES = torch.arange(32, dtype=torch.uint8).reshape(1, 2, 4, 4)
 _EQUAL = torch.ones(1, 1, 5, 5)
 
 
-def max2(*args: object, **options: object):  # noqa: ANN201
+def max2(*args: Any, **options: Any) -> Any:
     return lambda x: F.max_pool2d(x, *args, **options)
 
 
-def avg2(*args: object, **options: object):  # noqa: ANN201
+def avg2(*args: Any, **options: Any) -> Any:
     return lambda x: F.avg_pool2d(x, *args, **options)
 
 
