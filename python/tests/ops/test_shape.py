@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import pytest
 import torch
 from support.cases import Case, bools, case, check, floats, inf, ints, nan, parametrize
 
@@ -83,6 +84,17 @@ CASES = [
         floats(3, 8, 4, 5),
         dynamic=((0, 2, 3),),
     ),
+    exact("unfold", lambda x: x.unfold(1, 3, 2), floats(2, 8, 3), dynamic=((0, 1, 2),)),
+    exact("unfold_last", lambda x: x.unfold(-1, 4, 1), floats(2, 9)),
+    exact("unfold_blocks", lambda x: x.unfold(0, 2, 2), floats(7, 3), dynamic=((1,),)),
+    exact("as_strided", lambda x: x.as_strided((3, 2, 2), (2, 1, 2), 1), floats(3, 4)),
+    exact("as_strided_scalar", lambda x: x.as_strided((), ()), floats(3, 4)),
+    exact("bits_same_width", lambda x: (x.to(torch.int8).view(torch.uint8), x.to(torch.uint8).view(torch.int8)), ints(2, 3, low=-128, high=127)),
+    exact("bits_split", lambda x: (x.int().view(torch.uint8), x.int().view(torch.int16)), ints(2, 3, low=-(2**31), high=2**31 - 1)),
+    exact("bits_join", lambda x: x.to(torch.uint8).view(torch.int32), ints(3, 8, low=0, high=255), dynamic=((0,),)),
+    exact("bits_bool", lambda x: x.view(torch.uint8), bools(2, 3)),
+    exact("bits_complex", lambda x, y: torch.complex(x, y).view(torch.float32), floats(2, 3), floats(2, 3)),
+    exact("empty", lambda x: (x[:, :0].reshape(0, 2), x.sum(0)), floats(2, 3)),
     exact("pixel_shuffle_unbatched", lambda x: torch.nn.functional.pixel_shuffle(x, 3), floats(9, 2, 3)),
     exact("pixel_unshuffle", lambda x: torch.nn.functional.pixel_unshuffle(x, 2), floats(1, 2, 4, 6)),
     exact("channel_shuffle", lambda x: torch.nn.functional.channel_shuffle(x, 2), floats(1, 4, 2, 3)),
@@ -99,3 +111,13 @@ def _assign(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
 @parametrize(CASES)
 def test_shape(case: Case, dtype: torch.dtype, dynamic: bool) -> None:
     check(case, dtype, dynamic)
+
+
+def test_as_strided_of_view_is_refused() -> None:
+    with pytest.raises(ValueError, match="of a tensor that is itself a view"):
+        check(exact("x", lambda x: x.t().as_strided((2,), (1,)), floats(2, 3)), torch.float32, False)
+
+
+def test_bits_of_floats_are_refused() -> None:
+    with pytest.raises(ValueError, match="reading the bits of float32 as int32"):
+        check(exact("x", lambda x: x.view(torch.int32), floats(2, 3)), torch.float32, False)
