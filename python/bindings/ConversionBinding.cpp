@@ -153,11 +153,20 @@ void corten::bindings::bindConversion(nb::module_ &module) {
                               "A verified module in the coreai dialect.")
       .def(
           "bytecode",
-          [](const ConvertedModule &self) {
+          [](ConvertedModule &self) {
             std::string bytes = moduleBytecode(self);
             return nb::bytes(bytes.data(), bytes.size());
           },
-          "MLIR bytecode without weight data.")
+          "MLIR bytecode without weight data and locations.")
+      .def(
+          "location_table",
+          [](const ConvertedModule &self) {
+            LocationTable table = locationTable(self);
+            return std::pair(std::move(table.text),
+                             std::move(table.withArguments));
+          },
+          "The text of a module that lists the locations of all operations, "
+          "and which operations have block arguments.")
       .def(
           "text",
           [](const ConvertedModule &self, bool generic) {

@@ -2,7 +2,9 @@
 """PyTorch programs to Core AI."""
 
 from coreai_torch._decompositions import get_decomp_table
-from coreai_torch._version import __version__
+from coreai_torch._version import __version__, check_torch
 from coreai_torch.converter import TorchConverter
+
+check_torch()
 
 __all__ = ["TorchConverter", "__version__", "get_decomp_table"]

@@ -36,7 +36,8 @@ def _get_nested_operations(operation: ir.Operation) -> Iterator[ir.Operation]:
                 yield from _get_nested_operations(op.operation)
 
 
-def _block_arguments(operation: ir.Operation) -> Iterator[Any]:
+def block_arguments(operation: ir.Operation) -> Iterator[Any]:
+    """Yield the arguments of the blocks of ``operation``."""
     for region in operation.regions:
         for block in region.blocks:
             arguments: Any = block.arguments
@@ -53,7 +54,7 @@ def verify_locations(module: ir.Module) -> None:
                 f"{operation.location}"
             )
             raise ValueError(msg)
-        for i, argument in enumerate(_block_arguments(operation)):
+        for i, argument in enumerate(block_arguments(operation)):
             if not _is_debuginfo_location(argument.location):
                 msg = (
                     f"block argument {i} of '{operation.name}' has no debug "
@@ -74,7 +75,7 @@ def strip_locations(module: ir.Module) -> None:
         for number, operation in enumerate(_get_nested_operations(top)):
             numbered = location(_NUMBERED.format(number))
             _bindings.set_op_location(operation, numbered)
-            for argument in _block_arguments(operation):
+            for argument in block_arguments(operation):
                 _bindings.set_block_arg_location(argument, numbered)
 
 

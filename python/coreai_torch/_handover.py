@@ -6,7 +6,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from coreai._compiler import ir
+from coreai._compiler._mlir_libs._coreaiIR._bindings import mlir as _bindings
 from coreai.authoring import AIProgram
+
+from coreai_torch._debug_locations import block_arguments
 
 if TYPE_CHECKING:
     from coreai.authoring import Context
@@ -58,6 +61,24 @@ def _attach_weights(
         raise RuntimeError(msg)
 
 
+def _set_locations(module: ir.Module, text: str, with_arguments: list[int]) -> None:
+    """Gives the operations their locations, and block arguments their owner's."""
+    table: Any = ir.Module.parse(text).operation.attributes["coreai.locations"]
+    locations = [ir.Location.from_attr(attribute) for attribute in table]
+    operations: list[ir.Operation] = []
+
+    def visit(operation: ir.Operation) -> ir.WalkResult:
+        operations.append(operation)
+        return ir.WalkResult.ADVANCE
+
+    module.operation.walk(visit)
+    for operation, location in zip(operations, locations, strict=True):
+        _bindings.set_op_location(operation, location)
+    for place in with_arguments:
+        for argument in block_arguments(operations[place]):
+            _bindings.set_block_arg_location(argument, locations[place])
+
+
 def to_program(
     converted: _native.ConvertedModule, context: Context, cache: WeightCache
 ) -> AIProgram:
@@ -65,6 +86,7 @@ def to_program(
     mlir_context = context._mlir_context
     with mlir_context, ir.Location.unknown():
         module = ir.Module.parse(converted.bytecode(), mlir_context)
+        _set_locations(module, *converted.location_table())
         resources = converted.resources()
         if resources:
             _attach_weights(module, resources, cache)

@@ -4,12 +4,12 @@
 from __future__ import annotations
 
 import enum
+import os
 import sys
 import threading
 import time
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import torch
@@ -43,7 +43,7 @@ _SOURCE_PATHS = {
 
 def _source_roots() -> list[str]:
     """The folders that Python finds code in, the current one among them."""
-    folders = {str(Path(entry or ".").resolve()) for entry in (*sys.path, "")}
+    folders = {os.path.abspath(entry) for entry in (*sys.path, "")}
     return [folder.rstrip("/") + "/" for folder in sorted(folders)]
 
 

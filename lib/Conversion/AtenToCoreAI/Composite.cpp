@@ -2,6 +2,7 @@
 
 #include "Composite.h"
 
+#include "DebugRecorder.h"
 #include "Emitter.h"
 #include "GraphBuilder.h"
 
@@ -100,6 +101,8 @@ Emitter::composite(const CompositeSpec &spec, ValueRange operands,
   if (mlir::failed(result))
     return failure();
   finishGraph(builder, location, graph, {{*result, ""}});
+  if (currentNode)
+    debug->recordComposite(graph, *currentNode);
 
   builder.restoreInsertionPoint(callSite);
   return createInvoke(builder, location, graph, operands).front();

@@ -234,9 +234,13 @@ FailureOr<Value> Emitter::weight(const TensorView &view, StringRef name) {
 
   auto &manager =
       DenseResourceElementsHandle::getManagerInterface(builder.getContext());
-  DenseResourceElementsHandle handle =
-      manager.insert("weight_" + std::to_string(result.resources.size()));
-  result.resources.push_back({handle.getKey().str(), name.str(), *std::move(data)});
+  // Whoever receives several modules in one context tells their keys apart by
+  // the numbers of operations, which go on from module to module.
+  DenseResourceElementsHandle handle = manager.insert(
+      "weight_" + std::to_string(options.counters.nextOperationId) + "_" +
+      std::to_string(result.resources.size()));
+  result.resources.push_back(
+      {handle.getKey().str(), name.str(), *std::move(data)});
   auto attribute = DenseResourceElementsAttr::get(type, handle);
   known = attribute;
   return constant(attribute);

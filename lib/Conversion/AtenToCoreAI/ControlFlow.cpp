@@ -60,12 +60,8 @@ static FailureOr<SmallVector<Value>> emitGraph(const AtenNode &node,
              << "graph '" << graph.name << "' takes more than it is given";
     emit.setResults(*inner, {inputs[next++]});
   }
-  Location location = emit.location;
-  const Node *current = emit.currentNode;
   if (failed(emit.emitNodes(graph)))
     return failure();
-  emit.location = location;
-  emit.currentNode = current;
   return valuesOf(node, emit, graph.outputs);
 }
 

@@ -232,10 +232,11 @@ Location DebugRecorder::locationOf(const NodeInfo &node, MetadataAttr number,
                                 metadata);
 }
 
-Location DebugRecorder::locationOf(const Node &node) {
+void DebugRecorder::recordComposite(coreai::GraphOp graph, const Node &node) {
   if (!options.debugLocations)
-    return nowhere;
-  return locationOf(describe(node), {}, {});
+    return;
+  Location location = locationOf(describe(node), {}, {});
+  graph->walk([&](Operation *op) { op->setLoc(location); });
 }
 
 void DebugRecorder::recordNode(const Node &node, ValueRange results) {

@@ -32,15 +32,16 @@ public:
   void beginGraph(const Graph &graph, const llvm::DenseSet<const Node *> &live,
                   llvm::StringRef symbol);
 
-  /// For operations that no node stands behind.
+  /// For operations until they are recorded, and for those that no node stands
+  /// behind.
   mlir::Location unknown() const { return nowhere; }
-  /// For operations made on behalf of `node`.
-  mlir::Location locationOf(const Node &node);
 
   /// Attributes to `node` the operations that make its results and those that
   /// feed them, except where an earlier node has them already: a weight belongs
   /// to its first user.
   void recordNode(const Node &node, mlir::ValueRange results);
+  /// Attributes to `node` all that a composite of its consists of.
+  void recordComposite(coreai::GraphOp graph, const Node &node);
   /// Numbers what no node took: the graph itself and its terminator.
   void recordGraph(coreai::GraphOp graph);
   /// Numbers the bodies of composites, and gives graphs and module the scopes

@@ -12,7 +12,6 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
-#include "llvm/Support/SaveAndRestore.h"
 
 using namespace corten;
 using namespace mlir;
@@ -231,7 +230,9 @@ LogicalResult Emitter::emitEntryPoint(const EntryPoint &entry) {
   debug->beginGraph(program.main, live, entry.name);
   DenseMap<int, Value> weights;
   for (const InputSpec &spec : program.inputs) {
-    if (isGraphInput(spec) || !live.contains(spec.node))
+    // Tokens only order effects in torch's own graphs.
+    if (isGraphInput(spec) || !live.contains(spec.node) ||
+        spec.kind == InputSpec::Kind::Token)
       continue;
     currentNode = spec.node;
     if (spec.weight < 0)
@@ -282,7 +283,6 @@ static constexpr size_t kProgressInterval = 64;
 
 LogicalResult Emitter::emitNodes(const Graph &graph) {
   // A branch is emitted while the node that owns it is being lowered.
-  llvm::SaveAndRestore<Location> outerLocation(location);
   const Node *outerNode = currentNode;
   DenseSet<const Node *> live = liveNodes(graph);
   for (const Node *node : graph.nodes)
@@ -294,7 +294,6 @@ LogicalResult Emitter::emitNodes(const Graph &graph) {
     if (node->kind != Node::Kind::Call || !live.contains(node))
       continue;
     currentNode = node;
-    location = debug->locationOf(*node);
     if (mlir::failed(emitNode(*node)))
       return failure();
     debug->recordNode(*node, results(*node));
@@ -332,6 +331,12 @@ LogicalResult Emitter::emitNode(const Node &node) {
     setResults(node, {tuple[position]});
     return success();
   }
+  // Lowerings rely on every type having an equivalent.
+  for (const ValueInfo &info : node.results)
+    if (info.isTensor() && !elementType(info.dtype))
+      return error(node) << "'" << node.name << "' has the type "
+                         << scalarTypeName(info.dtype)
+                         << ", which Core AI cannot express";
   // Nothing can be computed about tensors without elements, and many ops of the
   // runtime do not take them.
   if (isEmpty(node)) {
@@ -365,9 +370,6 @@ LogicalResult Emitter::checkResults(const Node &node, ArrayRef<Value> lowered) {
     };
     auto type = dyn_cast<RankedTensorType>(value.getType());
     RankedTensorType expected = typeOf(info);
-    if (!expected)
-      return error(node) << node.name << "[" << i << "]: Core AI has no "
-                         << scalarTypeName(info.dtype) << " tensors";
     if (!type)
       return error(node) << node.name << "[" << i << "]: not a ranked tensor";
     if (type.getRank() != expected.getRank())

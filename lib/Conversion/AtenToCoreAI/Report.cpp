@@ -88,8 +88,8 @@ ConversionReport corten::summarize(const ConvertedModule &module) {
     entry.type = type;
     report.weights.push_back(entry);
   }
-  llvm::stable_sort(report.weights, [](const auto &lhs, const auto &rhs) {
-    return lhs.bytes > rhs.bytes;
+  llvm::sort(report.weights, [](const auto &lhs, const auto &rhs) {
+    return std::tie(rhs.bytes, lhs.type) < std::tie(lhs.bytes, rhs.type);
   });
   return report;
 }

@@ -386,22 +386,6 @@ def test_unsupported_ops_name_the_line():
     assert f"{__file__}:{line}" in message
 
 
-def test_a_custom_op_without_lowering_is_found_when_added():
-    @torch.library.custom_op("corten_tests::opaque", mutates_args=())
-    def opaque(x: torch.Tensor) -> torch.Tensor:
-        return x.clone()
-
-    opaque.register_fake(lambda x: torch.empty_like(x))
-
-    class Custom(torch.nn.Module):
-        def forward(self, x):
-            return opaque(x)
-
-    exported = export(Custom(), (torch.randn(3),))
-    with pytest.raises(ValueError, match=r"corten_tests.opaque.default"):
-        TorchConverter().add_exported_program(exported)
-
-
 def test_save_asset_wants_its_suffix(mlp, tmp_path):
     program = convert(mlp)
     with pytest.raises(ValueError, match=r".aimodel"):

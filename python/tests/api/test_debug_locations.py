@@ -108,6 +108,15 @@ def operations(program) -> list:
     return list(_get_nested_operations(program._mlir_module.operation))
 
 
+def main_of(program):
+    (graph,) = [
+        op
+        for op in operations(program)
+        if op.name == "coreai.graph" and "composite_decl" not in op.attributes
+    ]
+    return graph
+
+
 def facts(program) -> list[tuple[str, Facts]]:
     return [(op.name, read(op.location)) for op in operations(program)]
 
@@ -227,9 +236,7 @@ def test_output_maps(debug):
 
 
 def test_weights_belong_to_their_first_user(debug):
-    graph = next(
-        op for op in operations(debug) if str(op.attributes["sym_name"]) == '"main"'
-    )
+    graph = main_of(debug)
     constants = [
         read(op.operation.location)
         for op in graph.regions[0].blocks[0].operations
@@ -444,7 +451,7 @@ def test_the_check_of_locations(exported, monkeypatch):
     module = program._mlir_module
     with module.context:
         unknown = ir.Location.unknown()
-        (graph,) = [op for op in operations(program) if '"main"' in str(op.attributes)]
+        graph = main_of(program)
         good = graph.location
         mlir.set_block_arg_location(graph.regions[0].blocks[0].arguments[1], unknown)
         with pytest.raises(ValueError, match=r"block argument 1 of 'coreai.graph'"):

@@ -254,3 +254,27 @@ def test_importing_says_nothing(tmp_path):
     )
     assert result.stdout == ""
     assert result.stderr == ""
+
+
+@pytest.mark.parametrize(
+    ("version", "warns"),
+    [
+        ("2.13.0", False),
+        ("2.13.0+cpu", False),
+        ("2.8.1", False),
+        ("2.13.1", True),
+        ("2.14.0.dev20260101+cu130", True),
+    ],
+)
+def test_a_newer_torch_is_warned_about(version, warns, monkeypatch):
+    from coreai_torch import _version
+
+    monkeypatch.setattr(torch, "__version__", version)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        _version.check_torch()
+    assert len(caught) == warns
+    for warning in caught:
+        assert warning.category is UserWarning
+        assert version in str(warning.message)
+        assert "2.13.0" in str(warning.message)

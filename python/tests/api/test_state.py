@@ -347,9 +347,8 @@ def test_another_layout_is_refused():
         return x * 2
 
     def program():
-        exported = torch.export.export(
-            stateful(forward, a=torch.zeros(3)).eval(), (torch.randn(3),) * 2
-        )
+        module = stateful(forward, a=torch.zeros(3)).eval()
+        exported = torch.export.export(module, (torch.randn(3), torch.randn(3)))
         return exported.run_decompositions(coreai_torch.get_decomp_table())
 
     mixed = program()
