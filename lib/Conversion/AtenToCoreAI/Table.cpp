@@ -26,11 +26,13 @@ using llvm::StringRef;
 #define ACTIVATION ROW
 #define REDUCTION ROW
 #define SORTING ROW
+#define SPECIAL_FUNCTIONS ROW
 #define LINEAR_ALGEBRA ROW
 #define CONVOLUTION ROW
 #define POOLING ROW
 #define NORMALIZATION ROW
 #define ATTENTION ROW
+#define CONTROL_FLOW ROW
 #define SHAPE ROW
 #define PADDING ROW
 #define INDEXING ROW

@@ -25,12 +25,16 @@ _ONE = (torch.float32,)
 _CLOSED_ROW = torch.tensor([[True, False, True], [False, False, False]])
 _CLOSED_FLOAT_ROW = torch.zeros(2, 3).masked_fill(~_CLOSED_ROW, -inf)
 
+_HEADS = torch.nn.MultiheadAttention(8, 2, batch_first=True).eval()
+
 
 def attend(**options: Any) -> Any:
     return lambda q, k, v: F.scaled_dot_product_attention(q, k, v, **options)
 
 
-def attend_masked(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, m: torch.Tensor) -> Any:
+def attend_masked(
+    q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, m: torch.Tensor
+) -> Any:
     return F.scaled_dot_product_attention(q, k, v, m)
 
 
@@ -42,9 +46,21 @@ CASES = [
     case("scale", attend(scale=0.25), *QKV, dtypes=_ONE),
     case("scale zero", attend(scale=0.0), *QKV, dtypes=_ONE),
     case("causal", attend(is_causal=True), *QKV, dynamic=LENGTHS),
-    case("value width", attend(), floats(1, 2, 3, 8), floats(1, 2, 4, 8), floats(1, 2, 4, 6)),
+    case(
+        "value width",
+        attend(),
+        floats(1, 2, 3, 8),
+        floats(1, 2, 4, 8),
+        floats(1, 2, 4, 6),
+    ),
     case("bool mask", attend_masked, *QKV, bools(4, 5), dynamic=((0,), (0,), (0,), ())),
-    case("float mask", attend_masked, *QKV, floats(2, 1, 4, 5), dynamic=((2,), (), (), (2,))),
+    case(
+        "float mask",
+        attend_masked,
+        *QKV,
+        floats(2, 1, 4, 5),
+        dynamic=((2,), (), (), (2,)),
+    ),
     case(
         "closed row",
         lambda q, k, v: F.scaled_dot_product_attention(q, k, v, _CLOSED_ROW),
@@ -79,7 +95,14 @@ CASES = [
         dtypes=_ONE,
     ),
     case("rank 2", attend(), floats(3, 4), floats(5, 4), floats(5, 4), dtypes=_ONE),
-    case("rank 3", attend(), floats(2, 3, 4), floats(2, 5, 4), floats(2, 5, 4), dynamic=LENGTHS),
+    case(
+        "rank 3",
+        attend(),
+        floats(2, 3, 4),
+        floats(2, 5, 4),
+        floats(2, 5, 4),
+        dynamic=LENGTHS,
+    ),
     case(
         "rank 3 masked",
         attend_masked,
@@ -109,9 +132,7 @@ CASES = [
     ),
     case(
         "multi-head",
-        lambda x, m=torch.nn.MultiheadAttention(8, 2, batch_first=True).eval(): m(
-            x, x, x, need_weights=False
-        )[0],
+        lambda x: _HEADS(x, x, x, need_weights=False)[0],
         floats(2, 3, 8),
         dtypes=_ONE,
         dynamic=((0, 1),),

@@ -41,12 +41,21 @@ CASES = [
     ),
     case(
         "conv2d uneven",
-        nn.Conv2d(4, 6, (3, 2), stride=(2, 1), padding=(0, 1), dilation=(1, 2), groups=2),
+        nn.Conv2d(
+            4, 6, (3, 2), stride=(2, 1), padding=(0, 1), dilation=(1, 2), groups=2
+        ),
         floats(1, 4, 6, 7),
         dtypes=_ONE,
     ),
-    case("conv2d depthwise", nn.Conv2d(3, 3, 3, groups=3, bias=False), floats(1, 3, 5, 5)),
-    case("conv2d same", nn.Conv2d(2, 2, 4, padding="same"), floats(1, 2, 5, 5), dtypes=_ONE),
+    case(
+        "conv2d depthwise", nn.Conv2d(3, 3, 3, groups=3, bias=False), floats(1, 3, 5, 5)
+    ),
+    case(
+        "conv2d same",
+        nn.Conv2d(2, 2, 4, padding="same"),
+        floats(1, 2, 5, 5),
+        dtypes=_ONE,
+    ),
     case("conv2d unbatched", nn.Conv2d(2, 3, 3), floats(2, 5, 5), dtypes=_ONE),
     case(
         "conv2d special",
@@ -64,8 +73,20 @@ CASES = [
         dtypes=_ONE,
         dynamic=((2, 3), (), ()),
     ),
-    case("conv1d bias given", F.conv1d, floats(1, 2, 5), floats(5, 2, 1), floats(5), dtypes=_ONE),
-    case("conv3d", nn.Conv3d(2, 3, 2, padding=1), floats(2, 2, 3, 4, 3), dynamic=((0, 3),)),
+    case(
+        "conv1d bias given",
+        F.conv1d,
+        floats(1, 2, 5),
+        floats(5, 2, 1),
+        floats(5),
+        dtypes=_ONE,
+    ),
+    case(
+        "conv3d",
+        nn.Conv3d(2, 3, 2, padding=1),
+        floats(2, 2, 3, 4, 3),
+        dynamic=((0, 3),),
+    ),
     case(
         "conv_transpose1d",
         nn.ConvTranspose1d(2, 6, 2, stride=2),

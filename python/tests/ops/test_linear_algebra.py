@@ -4,7 +4,18 @@
 from __future__ import annotations
 
 import torch
-from support.cases import ALL_FLOATS, Case, bools, case, check, floats, inf, ints, nan, parametrize
+from support.cases import (
+    ALL_FLOATS,
+    Case,
+    bools,
+    case,
+    check,
+    floats,
+    inf,
+    ints,
+    nan,
+    parametrize,
+)
 
 _ONE = (torch.float32,)
 _INT8 = torch.tensor([[100, -100, 7], [1, 2, 3]], dtype=torch.int8)
@@ -17,17 +28,42 @@ def _complex_mm(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
 
 
 CASES = [
-    case("mm", torch.mm, floats(2, 3), floats(3, 4), dtypes=ALL_FLOATS, dynamic=((0,), ())),
-    case("mm special", torch.mm, floats(2, 2, special=(inf, nan, -0.0)), floats(2, 2), dtypes=_ONE),
+    case(
+        "mm",
+        torch.mm,
+        floats(2, 3),
+        floats(3, 4),
+        dtypes=ALL_FLOATS,
+        dynamic=((0,), ()),
+    ),
+    case(
+        "mm special",
+        torch.mm,
+        floats(2, 2, special=(inf, nan, -0.0)),
+        floats(2, 2),
+        dtypes=_ONE,
+    ),
     case("mm strided", lambda x: x @ _STRIDED, floats(2, 6), dtypes=_ONE),
     case("mm int", torch.mm, ints(2, 3), ints(3, 2)),
     case("mm int8 wraps", lambda x: x @ x.t(), _INT8),
     case("mm uint8 wraps", torch.mm, _UINT8, _UINT8),
     case("mm complex", _complex_mm, floats(2, 3, 2), floats(3, 2, 2), dtypes=_ONE),
     case("bmm", torch.bmm, floats(2, 3, 4), floats(2, 4, 5), dynamic=((0, 1), (0,))),
-    case("matmul broadcasts", torch.matmul, floats(2, 1, 3, 4), floats(5, 4, 2), dtypes=_ONE),
+    case(
+        "matmul broadcasts",
+        torch.matmul,
+        floats(2, 1, 3, 4),
+        floats(5, 4, 2),
+        dtypes=_ONE,
+    ),
     case("matmul vector", torch.matmul, floats(3, 4), floats(4), dtypes=_ONE),
-    case("linear", torch.nn.Linear(3, 4), floats(2, 5, 3), dtypes=ALL_FLOATS, dynamic=((0, 1),)),
+    case(
+        "linear",
+        torch.nn.Linear(3, 4),
+        floats(2, 5, 3),
+        dtypes=ALL_FLOATS,
+        dynamic=((0, 1),),
+    ),
     case(
         "addmm",
         lambda b, x, y: torch.addmm(b, x, y, beta=0.5, alpha=2.0),
@@ -67,10 +103,21 @@ CASES = [
         dtypes=_ONE,
         dynamic=((), (0,), (0,)),
     ),
-    case("baddbmm", torch.baddbmm, floats(2, 4), floats(3, 2, 5), floats(3, 5, 4), dtypes=_ONE),
-    case("bilinear", torch.nn.Bilinear(2, 3, 4), floats(5, 2), floats(5, 3), dtypes=_ONE),
+    case(
+        "baddbmm",
+        torch.baddbmm,
+        floats(2, 4),
+        floats(3, 2, 5),
+        floats(3, 5, 4),
+        dtypes=_ONE,
+    ),
+    case(
+        "bilinear", torch.nn.Bilinear(2, 3, 4), floats(5, 2), floats(5, 3), dtypes=_ONE
+    ),
     case("diagonal", torch.diagonal, floats(3, 4), dynamic=((0, 1),), exact=True),
-    case("diagonal above", lambda x: x.diagonal(1), floats(3, 4), dtypes=_ONE, exact=True),
+    case(
+        "diagonal above", lambda x: x.diagonal(1), floats(3, 4), dtypes=_ONE, exact=True
+    ),
     case(
         "diagonal below",
         lambda x: x.diagonal(-2, dim1=-1, dim2=0),

@@ -37,7 +37,12 @@ CASES = [
         dynamic=((0, 2, 3),),
     ),
     # As many channels as the last axis has elements.
-    case("batch norm cube", random(nn.BatchNorm2d(4)), floats(4, 4, 4, 4), dynamic=((0,),)),
+    case(
+        "batch norm cube",
+        random(nn.BatchNorm2d(4)),
+        floats(4, 4, 4, 4),
+        dynamic=((0,),),
+    ),
     case("batch norm plain", nn.BatchNorm3d(2, affine=False), floats(1, 2, 3, 2, 2)),
     case("batch norm 1d", random(nn.BatchNorm1d(3)), floats(4, 3), dtypes=_ONE),
     case(
@@ -74,8 +79,18 @@ CASES = [
         dtypes=ALL_FLOATS,
         dynamic=((0, 1),),
     ),
-    case("layer norm plain", lambda x: F.layer_norm(x, (3, 4)), floats(2, 3, 4), dtypes=_ONE),
-    case("layer norm special", nn.LayerNorm(3), floats(3, 3, special=(inf, 1, 2, nan)), dtypes=_ONE),
+    case(
+        "layer norm plain",
+        lambda x: F.layer_norm(x, (3, 4)),
+        floats(2, 3, 4),
+        dtypes=_ONE,
+    ),
+    case(
+        "layer norm special",
+        nn.LayerNorm(3),
+        floats(3, 3, special=(inf, 1, 2, nan)),
+        dtypes=_ONE,
+    ),
     case("layer norm large", nn.LayerNorm(4), floats(2, 4, low=3e4, high=6e4)),
     case(
         "layer norm statistics",
@@ -90,8 +105,18 @@ CASES = [
         dtypes=ALL_FLOATS,
         dynamic=((0, 2),),
     ),
-    case("group norm cube", random(nn.GroupNorm(4, 4)), floats(1, 4, 4, 4), dynamic=((2, 3),)),
-    case("group norm plain", nn.GroupNorm(3, 6, affine=False), floats(2, 6, 4), dtypes=_ONE),
+    case(
+        "group norm cube",
+        random(nn.GroupNorm(4, 4)),
+        floats(1, 4, 4, 4),
+        dynamic=((2, 3),),
+    ),
+    case(
+        "group norm plain",
+        nn.GroupNorm(3, 6, affine=False),
+        floats(2, 6, 4),
+        dtypes=_ONE,
+    ),
     case("group norm flat", random(nn.GroupNorm(2, 6)), floats(2, 6), dtypes=_ONE),
     case(
         "group norm statistics",
@@ -129,10 +154,17 @@ CASES = [
     case("norm -0.5", norm(-0.5, dim=0), floats(2, 3), dtypes=_ONE),
     case("norm inf", norm(inf), floats(2, 3, special=(-3.0,)), exact=True),
     case("norm -inf", norm(-inf, dim=1, keepdim=True), floats(2, 3), exact=True),
-    case("norm of nan", norm(inf, dim=1), floats(2, 3, special=(1.0, nan)), dtypes=_ONE),
+    case(
+        "norm of nan", norm(inf, dim=1), floats(2, 3, special=(1.0, nan)), dtypes=_ONE
+    ),
     case("norm dtype", norm(2, dim=1, dtype=torch.float32), floats(2, 3)),
     case("norm of a number", norm(), floats()),
-    case("norm of complex", lambda x: norm(dim=1)(torch.view_as_complex(x)), floats(2, 3, 2), dtypes=_ONE),
+    case(
+        "norm of complex",
+        lambda x: norm(dim=1)(torch.view_as_complex(x)),
+        floats(2, 3, 2),
+        dtypes=_ONE,
+    ),
     case("normalize", lambda x: F.normalize(x, dim=1), floats(2, 3), dtypes=_ONE),
     case(
         "hardsigmoid",
@@ -141,7 +173,11 @@ CASES = [
         dtypes=ALL_FLOATS,
         dynamic=((0,),),
     ),
-    case("hardswish", F.hardswish, floats(2, 6, special=(-3.0, 3.0, -inf, inf, nan, -0.0))),
+    case(
+        "hardswish",
+        F.hardswish,
+        floats(2, 6, special=(-3.0, 3.0, -inf, inf, nan, -0.0)),
+    ),
 ]
 
 
