@@ -211,6 +211,14 @@ CASES = [
         floats(2, 2, 3, 4, 3),
         dtypes=F32,
     ),
+    # As many channels as places: weights must stay with the places.
+    case(
+        "grid_square",
+        lambda x, g: F.grid_sample(x, g, align_corners=False),
+        floats(1, 6, 4, 4),
+        floats(1, 2, 3, 2),
+        dtypes=F32,
+    ),
     case(
         "affine_grid",
         lambda t, x: F.grid_sample(

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import torch
+import torch.nn.functional as F
 from support.cases import Case, bools, case, check, floats, inf, ints, nan, parametrize
 
 F32 = (torch.float32,)
@@ -128,6 +129,14 @@ CASES = [
         floats(2, 3, 2, 4),
     ),
     exact("mask_number", lambda x: put(x, x > 0, -1.0), floats(4, 3), dynamic=((0,),)),
+    # Equal extents: the optimizer must not move the mask to another axis.
+    exact(
+        "mask_square",
+        lambda x, m, v: put(x, m, v),
+        floats(4, 4),
+        SOME,
+        floats(4),
+    ),
     exact("mask_row", lambda x, m, v: put(x, m, v), floats(4, 3), SOME, floats(3)),
     exact(
         "mask_second", lambda x, m: put(x, (slice(None), m), 2.0), floats(2, 4, 3), SOME
@@ -180,6 +189,7 @@ CASES = [
         floats(3),
         dtypes=F32,
     ),
+    case("fold", lambda x: F.fold(x, (4, 5), (2, 2)), floats(1, 8, 12), dtypes=F32),
     case(
         "add_two",
         lambda x, i, v: put_add(x, (i, -i), v),
