@@ -2,6 +2,8 @@
 
 #include "AdvancedIndex.h"
 
+#include "DimExpr.h"
+
 #include "corten/Dialect/CoreAI/IR/CoreAIOps.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -151,7 +153,7 @@ FailureOr<AdvancedIndex> corten::readIndices(const AtenNode &node,
       indexRank =
           std::max(indexRank, emit.type(indices.values[axis]).getRank());
     for (int64_t axis = 0; axis < leading; ++axis) {
-      Value places = emit.positions(self, axis);
+      Value places = countUp(emit, DimExpr(emit, self, axis));
       used.push_back(emit.expandDims(
           places,
           llvm::to_vector(llvm::seq<int64_t>(1, leading - axis + indexRank))));

@@ -82,7 +82,9 @@ Value corten::joinDims(Emitter &emit, ArrayRef<DimExpr> dims, IndexKind kind) {
 }
 
 Value corten::countUp(Emitter &emit, const DimExpr &count) {
-  if (count.isStatic())
+  // Long sequences are cheaper to compute than to store.
+  constexpr int64_t kLongestConstant = 256;
+  if (count.isStatic() && count.extent() <= kLongestConstant)
     return emit.indices(llvm::to_vector(llvm::seq<int64_t>(0, count.extent())));
   return emit.create<coreai::RangeOp>(
       {emit.index(0), count.scalar(), emit.index(1)});

@@ -3,6 +3,7 @@
 // Ops that read elements at computed places, and that compute places.
 
 #include "AdvancedIndex.h"
+#include "DimExpr.h"
 #include "Table.h"
 
 #include "corten/Dialect/CoreAI/IR/CoreAIOps.h"
@@ -242,7 +243,7 @@ static FailureOr<Results> lowerUnique(const AtenNode &node, Emitter &emit) {
   Value order = emit.create<coreai::ArgsortOp>(
       {flat, emit.index(0), emit.scalar(false), emit.scalar(true)});
   Value sorted = emit.gather(flat, order, 0);
-  Value places = emit.positions(flat, 0);
+  Value places = countUp(emit, DimExpr(emit, flat, 0));
   Value before = emit.maximum(emit.sub(places, emit.index(1)), emit.index(0));
   Value isNew =
       emit.logicalOr(emit.notEqual(sorted, emit.gather(sorted, before, 0)),
@@ -321,9 +322,10 @@ static FailureOr<Results> lowerEmbeddingBag(const AtenNode &node,
     counted = emit.cast(isReal, emit.si32());
   }
 
-  Value bags = emit.sub(
-      countBefore(offsets, emit.positions(indices, 0), /*right=*/true, emit),
-      emit.index(1));
+  Value bags =
+      emit.sub(countBefore(offsets, countUp(emit, DimExpr(emit, indices, 0)),
+                           /*right=*/true, emit),
+               emit.index(1));
   auto bagsOf = [&](Value number, RankedTensorType shape) {
     return emit.broadcast(
         emit.reshape(number, SmallVector<int64_t>(shape.getRank(), 1)), shape,

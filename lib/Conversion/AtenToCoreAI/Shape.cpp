@@ -3,6 +3,7 @@
 // Ops that rearrange, repeat, join and cut tensors.
 
 #include "Composite.h"
+#include "DimExpr.h"
 #include "Table.h"
 
 #include "corten/Dialect/CoreAI/IR/CoreAIOps.h"
@@ -343,19 +344,8 @@ static FailureOr<Value> lowerUnfold(const AtenNode &node, Emitter &emit) {
                      1, emit.type(x).clone(shape));
     }
   } else {
-    Value count;
-    if (!ShapedType::isDynamic(windows)) {
-      count = emit.index(windows);
-    } else {
-      Value last = emit.sub(emit.dim(x, axis), emit.indices({size}));
-      count =
-          emit.reshape(emit.add(emit.floorDivide(last, emit.indices({step})),
-                                emit.indices({1})),
-                       ArrayRef<int64_t>());
-    }
-    Value starts = emit.mul(
-        emit.create<coreai::RangeOp>({emit.index(0), count, emit.index(1)}),
-        emit.index(step));
+    DimExpr count = (DimExpr(emit, x, axis) - size).floorDiv(step) + 1;
+    Value starts = emit.mul(countUp(emit, count), emit.index(step));
     Value within = emit.indices(llvm::to_vector(llvm::seq<int64_t>(0, size)));
     Value index =
         emit.mergeAxes(emit.add(emit.expandDims(starts, {1}), within), 0, 2);

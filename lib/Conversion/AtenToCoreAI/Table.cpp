@@ -26,6 +26,7 @@ using llvm::StringRef;
 #define ACTIVATION ROW
 #define REDUCTION ROW
 #define SORTING ROW
+#define SPECIAL_FUNCTIONS ROW
 #define LINEAR_ALGEBRA ROW
 #define CONVOLUTION ROW
 #define POOLING ROW

@@ -2,7 +2,17 @@
 """Functions of one tensor."""
 
 import torch
-from support.cases import ALL_FLOATS, case, check, floats, inf, ints, nan, parametrize, together
+from support.cases import (
+    ALL_FLOATS,
+    case,
+    check,
+    floats,
+    inf,
+    ints,
+    nan,
+    parametrize,
+    together,
+)
 
 SPECIAL = (inf, -inf, nan, -0.0, 0.0, 2.5, -2.5, 3.5, -0.3)
 F32 = (torch.float32,)
@@ -62,12 +72,32 @@ CASES = [
     ),
     case(
         "of_integers",
-        together(torch.sqrt, torch.exp, torch.log1p, torch.sin, torch.erf, torch.tanh, torch.rsqrt, torch.reciprocal, torch.exp2, torch.log2),
+        together(
+            torch.sqrt,
+            torch.exp,
+            torch.log1p,
+            torch.sin,
+            torch.erf,
+            torch.tanh,
+            torch.rsqrt,
+            torch.reciprocal,
+            torch.exp2,
+            torch.log2,
+        ),
         ints(3, 4, low=1, high=6),
     ),
     case(
         "integers_stay",
-        together(torch.abs, torch.neg, torch.sign, torch.floor, torch.ceil, torch.trunc, torch.round, torch.bitwise_not),
+        together(
+            torch.abs,
+            torch.neg,
+            torch.sign,
+            torch.floor,
+            torch.ceil,
+            torch.trunc,
+            torch.round,
+            torch.bitwise_not,
+        ),
         torch.tensor([-(2**31) + 1, 2**31 - 1, 2**24 + 1, -5, 0, 7]),
     ),
     case(
@@ -75,36 +105,69 @@ CASES = [
         together(torch.abs, torch.sign, torch.neg, torch.bitwise_not),
         torch.tensor([0, 1, 127, 128, 255], dtype=torch.uint8),
     ),
-    case("of_booleans", together(torch.bitwise_not, torch.sign, torch.exp), torch.tensor([True, False])),
+    case(
+        "of_booleans",
+        together(torch.bitwise_not, torch.sign, torch.exp),
+        torch.tensor([True, False]),
+    ),
     case(
         "round_decimals",
-        together(lambda x: torch.round(x, decimals=2), lambda x: torch.round(x, decimals=-2), lambda x: torch.round(x, decimals=0)),
+        together(
+            lambda x: torch.round(x, decimals=2),
+            lambda x: torch.round(x, decimals=-2),
+            lambda x: torch.round(x, decimals=0),
+        ),
         floats(3, 4, low=-500, high=500, special=(inf, nan, -0.0, 150.0, 250.0)),
         dtypes=F32,
     ),
-    case("zero_dim", together(torch.floor, torch.neg, torch.exp, torch.log1p), floats()),
+    case(
+        "zero_dim", together(torch.floor, torch.neg, torch.exp, torch.log1p), floats()
+    ),
     case("strided", lambda x: torch.exp(x.t()[:, ::2]), floats(4, 6)),
     case(
         "identities",
-        together(torch.clone, lambda x: x.detach(), lambda x: x.contiguous(), lambda x: torch.ops.aten.alias(x) + 1),
+        together(
+            torch.clone,
+            lambda x: x.detach(),
+            lambda x: x.contiguous(),
+            lambda x: torch.ops.aten.alias(x) + 1,
+        ),
         floats(2, 3),
         exact=True,
     ),
     case(
         "to_float",
-        together(lambda x: x.to(torch.float16), lambda x: x.to(torch.bfloat16), lambda x: x.to(torch.float64), lambda x: x.bool(), lambda x: x.int()),
+        together(
+            lambda x: x.to(torch.float16),
+            lambda x: x.to(torch.bfloat16),
+            lambda x: x.to(torch.float64),
+            lambda x: x.bool(),
+            lambda x: x.int(),
+        ),
         floats(3, 5, special=(-0.0, 0.0, 0.5, -2.7)),
         dtypes=F32,
         exact=True,
     ),
     case(
         "to_narrow_integers",
-        together(lambda x: x.to(torch.uint8), lambda x: x.to(torch.int8), lambda x: x.to(torch.int16), lambda x: x.to(torch.int32), lambda x: x.float()),
-        torch.tensor([-1, 0, 127, 128, 200, 255, 256, 300, -129, 65535, 2**31 - 1, -(2**31)]),
+        together(
+            lambda x: x.to(torch.uint8),
+            lambda x: x.to(torch.int8),
+            lambda x: x.to(torch.int16),
+            lambda x: x.to(torch.int32),
+            lambda x: x.float(),
+        ),
+        torch.tensor(
+            [-1, 0, 127, 128, 200, 255, 256, 300, -129, 65535, 2**31 - 1, -(2**31)]
+        ),
     ),
     case(
         "change_of_sign",
-        together(lambda x: x.to(torch.uint8), lambda x: x.to(torch.int16), lambda x: x.to(torch.uint16)),
+        together(
+            lambda x: x.to(torch.uint8),
+            lambda x: x.to(torch.int16),
+            lambda x: x.to(torch.uint16),
+        ),
         torch.tensor([-1, -128, 0, 127], dtype=torch.int8),
     ),
 ]

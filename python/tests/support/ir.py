@@ -1,10 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The operations of a program by name, for tests of the emitted form."""
+"""The shape of converted programs: which ops they are made of."""
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from support.cases import convert, export
 
 if TYPE_CHECKING:
     from coreai.authoring import AIProgram
@@ -39,3 +44,38 @@ def graphs(program: AIProgram) -> dict[str, list[str]]:
 def declarations(program: AIProgram) -> list[tuple[str, str]]:
     """Name and attribute text of every composite, in the module's order."""
     return [(found[1], found[2]) for found in _DECLARATION.finditer(str(program))]
+
+
+_OP = re.compile(r"^\s*(?:%[\w:, #%]+ = )?coreai\.([\w.]+)")
+
+
+class _Function(torch.nn.Module):
+    def __init__(self, fn: Callable[..., Any]) -> None:
+        super().__init__()
+        self.fn = fn
+
+    def forward(self, *args: torch.Tensor) -> Any:
+        return self.fn(*args)
+
+
+def ops(
+    fn: Callable[..., Any],
+    *args: torch.Tensor,
+    dynamic: tuple[tuple[int, ...], ...] | None = None,
+) -> str:
+    """Names of the ops of the optimized program, in order, without constants.
+
+    ``B.`` stands for the broadcasting form; a composite's graph comes first and
+    ends in its ``output``.
+    """
+    # One tensor given twice would be exported as one input.
+    own = tuple(argument.clone() for argument in args)
+    program = convert(export(_Function(fn), own, dynamic))
+    program.optimize()
+    names = []
+    for line in str(program).splitlines():
+        found = _OP.match(line)
+        if found and found[1] not in ("constant", "graph"):
+            names.append(found[1].replace("decomposable.broadcasting_", "B."))
+    assert names[-1:] == ["output"]
+    return " ".join(names[:-1])
