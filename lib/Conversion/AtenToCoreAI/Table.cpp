@@ -22,6 +22,11 @@ using llvm::StringRef;
 #define ELEMENTWISE ROW
 #define ARITHMETIC ROW
 #define COMPLEX ROW
+#define FOURIER ROW
+#define ERROR_FUNCTION ROW
+#define GAMMA ROW
+#define BESSEL ROW
+#define ORTHOGONAL_POLYNOMIALS ROW
 #define COMPARISON ROW
 #define ACTIVATION ROW
 #define REDUCTION ROW

@@ -9,16 +9,20 @@ the task.
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import sys
+import tempfile
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import IO, Any
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
 
 import torch
-from support.runtime import run
+from coreai.runtime import NDArray
+from support.runtime import from_numpy, to_numpy
 
 import coreai_torch
 from opinfo import samples
@@ -26,6 +30,9 @@ from opinfo.compare import difference, fits
 from opinfo.samples import Call, Calls
 from opinfo.scope import interpreter_limit
 from opinfo.verdict import Verdict, one_line
+
+if TYPE_CHECKING:
+    from coreai.authoring import AIModelAsset, AIProgram
 
 
 @dataclass(frozen=True)
@@ -38,8 +45,8 @@ class Settled(Exception):
 
 def _convert(
     calls: Sequence[Call], inputs: Sequence[torch.Tensor], outputs: list[str]
-) -> Any:
-    """Exports and converts the calls as one program."""
+) -> tuple[Sequence[str], AIProgram]:
+    """Exports and converts the calls as one program; also its input names."""
     try:
         exported = torch.export.export(Calls(calls), tuple(inputs), strict=False)
         exported = exported.run_decompositions(coreai_torch.get_decomp_table())
@@ -47,15 +54,31 @@ def _convert(
         message = f"{type(error).__name__}: {error}"
         raise Settled(Verdict.EXPORT, one_line(message)) from None
     try:
-        names = [f"in{i}" for i in range(len(inputs))]
         converter = coreai_torch.TorchConverter()
-        converter.add_exported_program(
-            exported, input_names=names, output_names=outputs
-        )
-        return converter.to_coreai()
+        converter.add_exported_program(exported, output_names=outputs)
+        return exported.graph_signature.user_inputs, converter.to_coreai()
     except Exception as error:
         message = f"{type(error).__name__}: {error}"
         raise Settled(Verdict.CONVERSION, one_line(message)) from None
+
+
+async def _call(
+    asset: AIModelAsset, inputs: Mapping[str, torch.Tensor]
+) -> dict[str, torch.Tensor]:
+    async with asset.executable() as model:
+        function = model.load_function("main")
+        # Inputs that the operator makes no use of are not part of the program.
+        arrays = {n: NDArray(to_numpy(inputs[n])) for n in function.desc.input_names}
+        outputs = await function(arrays)
+        return {name: from_numpy(value.numpy()) for name, value in outputs.items()}
+
+
+def _run(
+    program: AIProgram, inputs: Mapping[str, torch.Tensor]
+) -> dict[str, torch.Tensor]:
+    with tempfile.TemporaryDirectory() as folder:
+        asset = program.save_asset(Path(folder) / "program.aimodel")
+        return asyncio.run(_call(asset, inputs))
 
 
 def _execute(
@@ -64,11 +87,11 @@ def _execute(
     """Runs the calls as one program; one verdict per call."""
     inputs = [x for call in calls for x in call.inputs()]
     names = [f"out{i}" for i in range(sum(map(len, references)))]
-    program = _convert(calls, inputs, names)
+    parameters, program = _convert(calls, inputs, names)
     try:
         if optimize:
             program.optimize()
-        outputs = run(program, {f"in{i}": x for i, x in enumerate(inputs)})
+        outputs = _run(program, dict(zip(parameters, inputs, strict=True)))
     except Exception as error:
         message = f"{type(error).__name__}: {error}"
         if limit := interpreter_limit(message):
