@@ -30,6 +30,7 @@ def _attach_weights(
     are attached under the weight's name: the key in the module is taken.
     """
     by_key = {key: (name, data) for key, name, data in resources}
+    missing = set(by_key)
     graph: Any
     for graph in module.body.operations:
         for op in graph.bodyRegion.blocks[0].operations:
@@ -41,6 +42,7 @@ def _attach_weights(
                 continue
             key = text[len("dense_resource<") : text.index(">")]
             name, data = by_key[key]
+            missing.discard(key)
             element_type = operation.results[0].type
             identity = (data.ctypes.data, data.nbytes, str(element_type))
             attribute = cache.get(identity)
@@ -50,6 +52,10 @@ def _attach_weights(
                 )
                 cache[identity] = attribute
             operation.attributes["value"] = attribute
+    if missing:
+        # coreai-core ends the process when it saves a constant without data.
+        msg = f"no constant takes the data of {sorted(missing)}"
+        raise RuntimeError(msg)
 
 
 def to_program(

@@ -36,6 +36,25 @@ _OUTPUT_KINDS = {
 }
 
 
+#: Ops that count in the memory of their input rather than in its axes.
+_STORAGE_VIEWS = (
+    torch.ops.aten.as_strided.default,
+    torch.ops.aten.as_strided_copy.default,
+)
+
+
+def _check_row_major(node: torch.fx.Node) -> None:
+    """Refuse a view of memory whose layout the values of a program lack."""
+    source = node.args[0].meta["val"]
+    offset = node.args[3] if len(node.args) > 3 else node.kwargs.get("storage_offset")
+    if not source.is_contiguous() or (offset is not None and source.storage_offset()):
+        raise ValueError(
+            f"{node.name}: {node.target} of a tensor that is itself a view: "
+            f"strides {tuple(source.stride())}, offset {source.storage_offset()}; "
+            "call contiguous() on it first"
+        )
+
+
 class _Walker:
     """Reads one program. Weights are registered as views, never copied."""
 
@@ -83,6 +102,8 @@ class _Walker:
         for node in graph.nodes:
             meta = node.meta
             if node.op == "call_function":
+                if node.target in _STORAGE_VIEWS:
+                    _check_row_major(node)
                 call(
                     node,
                     node.name,

@@ -2,6 +2,8 @@
 
 #include "AdvancedIndex.h"
 
+#include "DimExpr.h"
+
 #include "corten/Dialect/CoreAI/IR/CoreAIOps.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -20,9 +22,8 @@ bool corten::isMask(const Argument &index) {
   return type == ScalarType::Bool || type == ScalarType::UInt8;
 }
 
-/// All shapes broadcast to one. Symbolic extents are never 1, so the extent of
-/// the result is that of any tensor that is not known to be 1 there.
-static void broadcastTogether(MutableArrayRef<Value> values, Emitter &emit) {
+void corten::broadcastTogether(MutableArrayRef<Value> values, Emitter &emit) {
+  // The extent of the result is that of any value that is not known to be 1.
   int64_t rank = 0;
   for (Value value : values)
     rank = std::max(rank, emit.type(value).getRank());
@@ -152,7 +153,7 @@ FailureOr<AdvancedIndex> corten::readIndices(const AtenNode &node,
       indexRank =
           std::max(indexRank, emit.type(indices.values[axis]).getRank());
     for (int64_t axis = 0; axis < leading; ++axis) {
-      Value places = emit.positions(self, axis);
+      Value places = countUp(emit, DimExpr(emit, self, axis));
       used.push_back(emit.expandDims(
           places,
           llvm::to_vector(llvm::seq<int64_t>(1, leading - axis + indexRank))));
@@ -168,39 +169,6 @@ FailureOr<AdvancedIndex> corten::readIndices(const AtenNode &node,
     result.order = llvm::to_vector(llvm::concat<int64_t>(indexed, whole));
   }
   result.positions = stack(used, emit);
-  return result;
-}
-
-AdvancedIndex corten::diagonalIndex(const AtenNode &node, Value self,
-                                    int64_t length, Emitter &emit) {
-  int64_t rank = emit.type(self).getRank();
-  int64_t row = emit.axis(node.integer("dim1"), rank);
-  int64_t column = emit.axis(node.integer("dim2"), rank);
-  int64_t below = std::max<int64_t>(-node.integer("offset"), 0);
-  int64_t right = std::max<int64_t>(node.integer("offset"), 0);
-
-  AdvancedIndex result;
-  result.order = {row, column};
-  for (int64_t axis = 0; axis < rank; ++axis)
-    if (axis != row && axis != column)
-      result.order.push_back(axis);
-
-  if (!ShapedType::isDynamic(length)) {
-    SmallVector<int64_t> places;
-    for (int64_t i = 0; i < length; ++i)
-      llvm::append_values(places, i + below, i + right);
-    result.positions = emit.reshape(emit.indices(places), {length, 2});
-    return result;
-  }
-  Value rows = emit.sub(emit.dim(self, row), emit.indices({below}));
-  Value columns = emit.sub(emit.dim(self, column), emit.indices({right}));
-  Value count = emit.reshape(emit.minimum(rows, columns), ArrayRef<int64_t>());
-  Value steps =
-      emit.create<coreai::RangeOp>({emit.index(0), count, emit.index(1)});
-  result.positions =
-      emit.concat({emit.expandDims(emit.add(steps, emit.index(below)), {1}),
-                   emit.expandDims(emit.add(steps, emit.index(right)), {1})},
-                  1);
   return result;
 }
 

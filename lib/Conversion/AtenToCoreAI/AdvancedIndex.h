@@ -31,10 +31,9 @@ mlir::FailureOr<AdvancedIndex> readIndices(const AtenNode &node,
                                            llvm::ArrayRef<Argument> indices,
                                            mlir::Value self, Emitter &emit);
 
-/// The places of a diagonal of `self`: its two axes first, then the rest.
-/// `length` is the number of elements where torch knows it.
-AdvancedIndex diagonalIndex(const AtenNode &node, mlir::Value self,
-                            int64_t length, Emitter &emit);
+/// Brings all values to one shape. Symbolic extents are never 1.
+void broadcastTogether(llvm::MutableArrayRef<mlir::Value> values,
+                       Emitter &emit);
 
 /// The permutation that undoes `order`.
 llvm::SmallVector<int64_t> inverse(llvm::ArrayRef<int64_t> order);

@@ -167,22 +167,13 @@ static Value complexPower(Emitter &emit, Value x, Value y) {
   return emit.where(equalValues(emit, x, zero), atZero, power);
 }
 
-/// pow(self, exponent)
+/// x^y of integers of 32 bits, modulo the width.
 ///
-/// The dialect makes 0 of every negative power of an integer; torch keeps the
-/// powers of 1 and -1.
-static FailureOr<Value> lowerPow(const AtenNode &node, Emitter &emit) {
-  FailureOr<Pair> pair = operands(node, emit, "self", "exponent");
-  if (failed(pair))
-    return failure();
-  auto [x, y] = *pair;
-  if (isComplex(x)) {
-    if (literal(node, "exponent") == 2.0)
-      return emit.mul(x, x);
-    return complexPower(emit, x, y);
-  }
-  std::optional<double> exponent = literal(node, "exponent");
-  if (isFloat(x) || getElementTypeOrSelf(x).isUnsignedInteger() ||
+/// The dialect makes 0 of every negative power; torch keeps the powers of 1 and
+/// -1.
+static Value integerPower(Emitter &emit, Value x, Value y,
+                          std::optional<double> exponent) {
+  if (getElementTypeOrSelf(x).isUnsignedInteger() ||
       (exponent && *exponent >= 0))
     return emit.pow(x, y);
   Value isUnit = emit.equal(absolute(emit, x), numberLike(emit, 1, x));
@@ -190,6 +181,31 @@ static FailureOr<Value> lowerPow(const AtenNode &node, Emitter &emit) {
       emit.logicalAnd(isBelowZero(emit, y), emit.logicalNot(isUnit));
   return emit.where(vanishes, numberLike(emit, 0, x),
                     emit.pow(x, absolute(emit, y)));
+}
+
+/// Applies `step` to integers in 32 bits and wraps the result into their type:
+/// the runtime ends the process when an 8-bit power does not fit.
+static Value inWideIntegers(Emitter &emit, Value x, Value y,
+                            llvm::function_ref<Value(Value, Value)> step) {
+  Type element = getElementTypeOrSelf(x);
+  Type wide = element.getIntOrFloatBitWidth() < 32 ? emit.si32() : element;
+  return emit.convert(step(emit.cast(x, wide), emit.cast(y, wide)), element);
+}
+
+/// pow(self, exponent)
+static FailureOr<Value> lowerPow(const AtenNode &node, Emitter &emit) {
+  FailureOr<Pair> pair = operands(node, emit, "self", "exponent");
+  if (failed(pair))
+    return failure();
+  auto [x, y] = *pair;
+  std::optional<double> exponent = literal(node, "exponent");
+  if (isComplex(x))
+    return exponent == 2.0 ? emit.mul(x, x) : complexPower(emit, x, y);
+  if (isFloat(x))
+    return emit.pow(x, y);
+  return inWideIntegers(emit, x, y, [&](Value base, Value power) {
+    return integerPower(emit, base, power, exponent);
+  });
 }
 
 /// ldexp(self, other) = self * 2^other
@@ -250,8 +266,9 @@ static FailureOr<Value> lowerLeftShift(const AtenNode &node, Emitter &emit) {
   FailureOr<Pair> pair = operands(node, emit);
   if (failed(pair))
     return failure();
-  return emit.mul(pair->lhs,
-                  emit.pow(numberLike(emit, 2, pair->rhs), pair->rhs));
+  return inWideIntegers(emit, pair->lhs, pair->rhs, [&](Value x, Value shift) {
+    return emit.mul(x, emit.pow(numberLike(emit, 2, shift), shift));
+  });
 }
 
 /// bitwise_right_shift(self, other) = floor(self / 2^other)
@@ -263,17 +280,26 @@ static FailureOr<Value> lowerRightShift(const AtenNode &node, Emitter &emit) {
   if (failed(pair))
     return failure();
   auto [x, shift] = *pair;
-  auto element = cast<IntegerType>(getElementTypeOrSelf(x));
-  unsigned farthest = element.getWidth() - (element.isUnsigned() ? 1 : 2);
+  auto element = dyn_cast<IntegerType>(getElementTypeOrSelf(x));
+  if (!element)
+    return emit.error(node) << node.op() << " of " << getElementTypeOrSelf(x)
+                            << ", want an integer";
+  int64_t farthest = element.getWidth() - (element.isUnsigned() ? 1 : 2);
   Value zero = emit.scalar(0, element);
-  Value tooFar = emit.logicalOr(
-      emit.greater(shift, emit.scalar(int64_t(farthest), element)),
-      emit.greater(zero, shift));
-  Value power =
-      emit.pow(emit.scalar(2, element), emit.where(tooFar, zero, shift));
   Value nothing = zero;
   if (!element.isUnsigned())
     nothing = emit.where(isBelowZero(emit, x), emit.scalar(-1, element), zero);
+  if (std::optional<double> number = literal(node, "other")) {
+    if (*number < 0 || *number > farthest)
+      return element.isUnsigned() ? emit.mul(x, zero) : nothing;
+    int64_t power = int64_t(1) << static_cast<int64_t>(*number);
+    return emit.floorDivide(x, emit.scalar(power, element));
+  }
+  Value tooFar =
+      emit.logicalOr(emit.greater(shift, emit.scalar(farthest, element)),
+                     emit.greater(zero, shift));
+  Value power =
+      emit.pow(emit.scalar(2, element), emit.where(tooFar, zero, shift));
   return emit.where(tooFar, nothing, emit.floorDivide(x, power));
 }
 

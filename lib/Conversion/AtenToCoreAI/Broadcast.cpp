@@ -54,15 +54,17 @@ static bool meetsSameAxes(ArrayRef<int64_t> from, ArrayRef<int64_t> to,
 }
 
 /// What a chain of ops that only change the shape starts from; null when the
-/// value is not made by such an op. Sums with a number are moved across
-/// reshapes as well, so they count.
+/// value is not made by such an op. Arithmetic with a number is moved across
+/// reshapes as well, so it counts.
 static Value reshapedFrom(Value x) {
   Value source;
   while (Operation *op = x.getDefiningOp()) {
     if (isa<coreai::ReshapeOp, coreai::ExpandDimsOp, coreai::ShrinkDimsOp,
             coreai::BroadcastToOp, coreai::TransposeOp>(op))
       source = op->getOperand(0);
-    else if (!isa<coreai::BroadcastingAddOp>(op) ||
+    else if (!isa<coreai::BroadcastingAddOp, coreai::BroadcastingSubOp,
+                  coreai::BroadcastingMulOp, coreai::BroadcastingDivideOp>(
+                 op) ||
              !shapeOf(op->getOperand(1)).empty())
       break;
     x = op->getOperand(0);

@@ -15,63 +15,58 @@ DimExpr::DimExpr(Emitter &emit, Value x, int64_t axis) : emit(&emit) {
   if (type.isDynamicDim(axis))
     value = emit.dim(x, axis);
   else
-    number = type.getDimSize(axis);
+    offset = type.getDimSize(axis);
 }
 
 Value DimExpr::vector() const {
-  return number ? emit->indices({*number}) : value;
+  if (isStatic())
+    return emit->indices({offset});
+  return offset == 0 ? value : emit->add(value, emit->indices({offset}));
 }
 
 Value DimExpr::scalar() const {
-  return number ? emit->index(*number)
-                : emit->reshape(value, ArrayRef<int64_t>());
+  return isStatic() ? emit->index(offset)
+                    : emit->reshape(vector(), ArrayRef<int64_t>());
 }
 
 DimExpr DimExpr::operator+(const DimExpr &other) const {
-  if (number && other.number)
-    return {*emit, *number + *other.number};
-  if (number == 0)
-    return other;
-  if (other.number == 0)
-    return *this;
-  return {*emit, emit->add(vector(), other.vector())};
+  if (other.isStatic())
+    return *this + other.offset;
+  if (isStatic())
+    return other + offset;
+  return {*emit, offset + other.offset, emit->add(value, other.value)};
 }
 
 DimExpr DimExpr::operator-(const DimExpr &other) const {
-  if (number && other.number)
-    return {*emit, *number - *other.number};
-  if (other.number == 0)
-    return *this;
-  return {*emit, emit->sub(vector(), other.vector())};
+  if (other.isStatic())
+    return *this - other.offset;
+  return {*emit, -other.offset, emit->sub(vector(), other.value)};
 }
 
 DimExpr DimExpr::operator*(int64_t factor) const {
-  if (number)
-    return {*emit, *number * factor};
-  return factor == 1
-             ? *this
-             : DimExpr(*emit, emit->mul(value, emit->indices({factor})));
+  if (isStatic() || factor == 1)
+    return {*emit, offset * factor, value};
+  return {*emit, offset * factor, emit->mul(value, emit->indices({factor}))};
 }
 
 DimExpr DimExpr::floorDiv(int64_t divisor) const {
-  if (number)
-    return {*emit, llvm::divideFloorSigned(*number, divisor)};
-  return divisor == 1
-             ? *this
-             : DimExpr(*emit,
-                       emit->floorDivide(value, emit->indices({divisor})));
+  if (isStatic())
+    return {*emit, llvm::divideFloorSigned(offset, divisor)};
+  if (divisor == 1)
+    return *this;
+  return {*emit, 0, emit->floorDivide(vector(), emit->indices({divisor}))};
 }
 
 DimExpr DimExpr::min(const DimExpr &other) const {
-  if (number && other.number)
-    return {*emit, std::min(*number, *other.number)};
-  return {*emit, emit->minimum(vector(), other.vector())};
+  if (isStatic() && other.isStatic())
+    return {*emit, std::min(offset, other.offset)};
+  return {*emit, 0, emit->minimum(vector(), other.vector())};
 }
 
 DimExpr DimExpr::max(const DimExpr &other) const {
-  if (number && other.number)
-    return {*emit, std::max(*number, *other.number)};
-  return {*emit, emit->maximum(vector(), other.vector())};
+  if (isStatic() && other.isStatic())
+    return {*emit, std::max(offset, other.offset)};
+  return {*emit, 0, emit->maximum(vector(), other.vector())};
 }
 
 Value corten::joinDims(Emitter &emit, ArrayRef<DimExpr> dims, IndexKind kind) {
@@ -87,7 +82,9 @@ Value corten::joinDims(Emitter &emit, ArrayRef<DimExpr> dims, IndexKind kind) {
 }
 
 Value corten::countUp(Emitter &emit, const DimExpr &count) {
-  if (count.isStatic())
+  // Long sequences are cheaper to compute than to store.
+  constexpr int64_t kLongestConstant = 256;
+  if (count.isStatic() && count.extent() <= kLongestConstant)
     return emit.indices(llvm::to_vector(llvm::seq<int64_t>(0, count.extent())));
   return emit.create<coreai::RangeOp>(
       {emit.index(0), count.scalar(), emit.index(1)});
@@ -112,4 +109,29 @@ Value corten::sliceAxis(Emitter &emit, Value x, int64_t axis,
   return emit.createTyped<coreai::SliceOp>(
       RankedTensorType::get(shape, type.getElementType()),
       {x, joinDims(emit, starts), joinDims(emit, ends), emit.indices(strides)});
+}
+
+Value corten::padDims(Emitter &emit, Value x, ArrayRef<DimExpr> padding,
+                      Value fill) {
+  auto type = cast<RankedTensorType>(x.getType());
+  // Inference knows nothing when one amount is not a constant.
+  SmallVector<int64_t> shape;
+  bool changes = false;
+  for (int64_t axis = 0; axis < type.getRank(); ++axis) {
+    DimExpr before = padding[2 * axis], after = padding[2 * axis + 1];
+    changes |= before.extent() != 0 || after.extent() != 0;
+    bool known =
+        before.isStatic() && after.isStatic() && !type.isDynamicDim(axis);
+    shape.push_back(known ? type.getDimSize(axis) + before.extent() +
+                                after.extent()
+                          : ShapedType::kDynamic);
+  }
+  if (!changes)
+    return x;
+  return emit.createTyped<coreai::PadOp>(
+      RankedTensorType::get(shape, type.getElementType()),
+      {x, joinDims(emit, padding, IndexKind::Unsigned), fill},
+      emit.attribute("padding_mode", coreai::PaddingModeAttr::get(
+                                         emit.builder.getContext(),
+                                         coreai::PaddingMode::Constant)));
 }

@@ -13,13 +13,15 @@ namespace corten {
 
 class DimExpr {
 public:
-  DimExpr(Emitter &emit, int64_t number) : emit(&emit), number(number) {}
+  DimExpr(Emitter &emit, int64_t number) : emit(&emit), offset(number) {}
   /// Extent `axis` of `x`.
   DimExpr(Emitter &emit, mlir::Value x, int64_t axis);
 
-  bool isStatic() const { return number.has_value(); }
+  bool isStatic() const { return !value; }
   /// The number, or the marker of a dynamic extent in types.
-  int64_t extent() const { return number.value_or(mlir::ShapedType::kDynamic); }
+  int64_t extent() const {
+    return isStatic() ? offset : mlir::ShapedType::kDynamic;
+  }
   /// As tensor<1xsi32>.
   mlir::Value vector() const;
   /// As rank-0 si32.
@@ -29,11 +31,9 @@ public:
   DimExpr operator-(const DimExpr &other) const;
   DimExpr operator*(int64_t factor) const;
   DimExpr operator+(int64_t other) const {
-    return *this + DimExpr(*emit, other);
+    return {*emit, offset + other, value};
   }
-  DimExpr operator-(int64_t other) const {
-    return *this - DimExpr(*emit, other);
-  }
+  DimExpr operator-(int64_t other) const { return *this + -other; }
   /// Rounded towards minus and plus infinity; the divisor is positive.
   DimExpr floorDiv(int64_t divisor) const;
   DimExpr ceilDiv(int64_t divisor) const {
@@ -43,11 +43,13 @@ public:
   DimExpr max(const DimExpr &other) const;
 
 private:
-  DimExpr(Emitter &emit, mlir::Value value) : emit(&emit), value(value) {}
+  DimExpr(Emitter &emit, int64_t offset, mlir::Value value)
+      : emit(&emit), value(value), offset(offset) {}
 
+  /// The extent is value + offset; a static one has no value.
   Emitter *emit;
-  std::optional<int64_t> number;
   mlir::Value value;
+  int64_t offset = 0;
 };
 
 /// All extents in one vector: a constant when all are static.
@@ -61,6 +63,10 @@ mlir::Value countUp(Emitter &emit, const DimExpr &count);
 mlir::Value sliceAxis(Emitter &emit, mlir::Value x, int64_t axis,
                       const DimExpr &start, const DimExpr &end,
                       int64_t stride = 1);
+
+/// Emitter::pad with computed amounts, [before, after] per axis.
+mlir::Value padDims(Emitter &emit, mlir::Value x,
+                    llvm::ArrayRef<DimExpr> padding, mlir::Value fill);
 
 } // namespace corten
 

@@ -367,17 +367,6 @@ Value Emitter::numElements(Value x, int64_t from, int64_t to) {
   return count;
 }
 
-Value Emitter::positions(Value x, int64_t axis) {
-  auto type = cast<RankedTensorType>(x.getType());
-  int64_t extent = type.getDimSize(axis);
-  // Long sequences are cheaper to compute than to store.
-  constexpr int64_t kLongestConstant = 256;
-  if (!type.isDynamicDim(axis) && extent <= kLongestConstant)
-    return indices(llvm::to_vector(llvm::seq<int64_t>(0, extent)));
-  Value stop = reshape(dim(x, axis), ArrayRef<int64_t>());
-  return create<coreai::RangeOp>({index(0), stop, index(1)});
-}
-
 //===----------------------------------------------------------------------===//
 // Ops
 //===----------------------------------------------------------------------===//

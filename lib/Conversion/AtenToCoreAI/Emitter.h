@@ -161,8 +161,6 @@ public:
   mlir::Value shape(mlir::Value x, IndexKind kind = IndexKind::Signed);
   /// Product of extents [from, to) of `x` as tensor<1xsi32>.
   mlir::Value numElements(mlir::Value x, int64_t from, int64_t to);
-  /// 0, 1, … for the places along `axis` of `x`.
-  mlir::Value positions(mlir::Value x, int64_t axis);
   /// Joins rank-1 si32 pieces; into one constant when all are constants.
   mlir::Value joinSizes(llvm::ArrayRef<mlir::Value> pieces,
                         IndexKind kind = IndexKind::Signed);

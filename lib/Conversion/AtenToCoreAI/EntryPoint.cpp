@@ -224,14 +224,7 @@ LogicalResult Emitter::emitEntryPoint(const EntryPoint &entry) {
   coreai::GraphOp graph = createGraph(builder, location, signature);
   Block &block = graph.getBodyRegion().front();
   builder.setInsertionPointToStart(&block);
-  for (auto [input, argument] :
-       llvm::zip_equal(interface->inputs, block.getArguments())) {
-    Value value = argument;
-    if (!input.spec->node->info().isTensor())
-      value = reshape(value, {1});
-    setResults(*input.spec->node, {value});
-  }
-
+  // Weights first: whoever attaches their data looks at the top of the graph.
   DenseSet<const Node *> live = liveNodes(program.main);
   DenseMap<int, Value> weights;
   for (const InputSpec &spec : program.inputs) {
@@ -250,6 +243,15 @@ LogicalResult Emitter::emitEntryPoint(const EntryPoint &entry) {
       shared = *constant;
     }
     setResults(*spec.node, {shared});
+  }
+
+  currentNode = nullptr;
+  for (auto [input, argument] :
+       llvm::zip_equal(interface->inputs, block.getArguments())) {
+    Value value = argument;
+    if (!input.spec->node->info().isTensor())
+      value = reshape(value, {1});
+    setResults(*input.spec->node, {value});
   }
 
   if (mlir::failed(emitNodes(program.main)))
@@ -297,6 +299,17 @@ Location Emitter::locationOf(const Node &node) {
   return FileLineColLoc::get(builder.getContext(), source.file, source.line, 0);
 }
 
+/// All results are tensors that are known to have no elements.
+static bool isEmpty(const Node &node) {
+  return !node.results.empty() &&
+         llvm::all_of(node.results, [](const ValueInfo &info) {
+           return info.isTensor() &&
+                  llvm::none_of(info.sizes,
+                                [](Size size) { return size.isDynamic(); }) &&
+                  llvm::is_contained(info.sizes, Size(0));
+         });
+}
+
 LogicalResult Emitter::emitNode(const Node &node) {
   if (isAssertion(node.callee->name))
     return success();
@@ -310,6 +323,16 @@ LogicalResult Emitter::emitNode(const Node &node) {
                          << node.arguments[0].asNode()->name
                          << "' does not exist";
     setResults(node, {tuple[position]});
+    return success();
+  }
+  // Nothing can be computed about tensors without elements, and many ops of the
+  // runtime do not take them.
+  if (isEmpty(node)) {
+    Results empty;
+    for (const ValueInfo &info : node.results)
+      empty.push_back(constant(
+          DenseElementsAttr::get(typeOf(info), ArrayRef<Attribute>())));
+    setResults(node, std::move(empty));
     return success();
   }
   LoweringFn lower = findLowering(node.callee->name);

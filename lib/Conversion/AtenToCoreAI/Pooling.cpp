@@ -25,6 +25,14 @@ static RankedTensorType withAxis(RankedTensorType type, int64_t axis,
   return RankedTensorType::get(shape, type.getElementType());
 }
 
+/// A vector shaped to meet the axis that has `behind` axes behind it. There
+/// are no unit axes in front: with a dynamic length coreai-core's optimizer
+/// would move such a reshape where it does not fit.
+static Value column(Emitter &emit, Value vector, int64_t behind) {
+  return emit.expandDims(vector,
+                         llvm::to_vector(llvm::seq<int64_t>(1, behind + 1)));
+}
+
 //===----------------------------------------------------------------------===//
 // Windows
 //===----------------------------------------------------------------------===//
@@ -98,10 +106,7 @@ static Value padWindows(Emitter &emit, Value x, ArrayRef<Window> windows,
     amounts.push_back({emit, window.padding});
     amounts.push_back(window.overhang(emit, extent) + window.padding);
   }
-  if (llvm::all_of(amounts,
-                   [](const DimExpr &dim) { return dim.extent() == 0; }))
-    return x;
-  return emit.pad(x, joinDims(emit, amounts, IndexKind::Unsigned), fill);
+  return padDims(emit, x, amounts, fill);
 }
 
 //===----------------------------------------------------------------------===//
@@ -119,12 +124,10 @@ static Value winner(Emitter &emit, Value x, int64_t axis) {
   if (!isa<FloatType>(getElementTypeOrSelf(x)))
     return first;
   // The runtime's argmax passes over NaN.
-  int64_t rank = rankOf(x);
   Value isNan = emit.notEqual(x, x);
-  SmallVector<int64_t> column(rank, 1);
-  column[axis] = -1;
-  Value order = emit.reshape(
-      emit.cast(countUp(emit, DimExpr(emit, x, axis)), emit.f32()), column);
+  Value order =
+      column(emit, emit.cast(countUp(emit, DimExpr(emit, x, axis)), emit.f32()),
+             rankOf(x) - 1 - axis);
   Value last = argmax(emit.mul(emit.cast(isNan, emit.f32()),
                                emit.add(order, emit.scalar(1.0, emit.f32()))));
   Value anyNan = emit.create<coreai::AnyOp>({isNan, emit.indices({axis})});
@@ -157,10 +160,8 @@ public:
 
   /// Passes over an axis with one element per box.
   void skip(int64_t axis) {
-    SmallVector<int64_t> column(rankOf(values), 1);
-    column[axis] = -1;
-    Value own =
-        emit.reshape(countUp(emit, DimExpr(emit, values, axis)), column);
+    Value own = column(emit, countUp(emit, DimExpr(emit, values, axis)),
+                       rankOf(values) - 1 - axis);
     found.push_back({axis, own, /*isOwnIndex=*/true});
   }
 
@@ -215,8 +216,7 @@ static Value windowPositions(Emitter &emit, Value x, ArrayRef<Window> windows) {
     amounts[2 * axis] = {emit, window.padding};
     amounts[2 * axis + 1] = window.overhang(emit, extent) + window.padding;
     Value padded =
-        emit.pad(values, joinDims(emit, amounts, IndexKind::Unsigned),
-                 lowest(emit, getElementTypeOrSelf(x)));
+        padDims(emit, values, amounts, lowest(emit, getElementTypeOrSelf(x)));
     SmallVector<Value> elements;
     for (int64_t k = 0; k < window.kernel; ++k) {
       DimExpr start(emit, k * window.dilation);
@@ -226,10 +226,9 @@ static Value windowPositions(Emitter &emit, Value x, ArrayRef<Window> windows) {
     }
     Value sideBySide = emit.concat(elements, last);
 
-    SmallVector<int64_t> column(last, 1);
-    column[axis] = -1;
-    Value starts = emit.reshape(
-        emit.mul(countUp(emit, count), emit.index(window.stride)), column);
+    Value starts =
+        column(emit, emit.mul(countUp(emit, count), emit.index(window.stride)),
+               last - 1 - axis);
     Value within =
         emit.mul(emit.shrinkDims(winner(emit, sideBySide, last), {last}),
                  emit.index(window.dilation));
@@ -341,9 +340,7 @@ static Value divisor(const AtenNode &node, Emitter &emit, Value x,
   for (auto [i, window] : llvm::enumerate(windows)) {
     Value counts = windowCounts(emit, window, DimExpr(emit, x, 2 + i),
                                 includePadding, element);
-    SmallVector<int64_t> column(windows.size() - i, 1);
-    column[0] = -1;
-    counts = emit.reshape(counts, column);
+    counts = column(emit, counts, windows.size() - 1 - i);
     result = result ? emit.mul(result, counts) : counts;
   }
   return result;

@@ -295,6 +295,88 @@ static Value lowerCdist(const AtenNode &node, Emitter &emit) {
   return normOfRows(emit, difference, node.number("p"));
 }
 
+/// _pdist_forward(self, p): the p-norm between every two rows, row by row of
+/// the upper triangle.
+static FailureOr<Value> lowerPdist(const AtenNode &node, Emitter &emit) {
+  Value x = emit.tensor(node, "self");
+  auto type = cast<RankedTensorType>(x.getType());
+  if (type.isDynamicDim(0))
+    return emit.error(node) << "pdist of a symbolic number of rows";
+  int64_t rows = type.getDimSize(0);
+  SmallVector<int64_t> first, second;
+  for (int64_t row = 0; row < rows; ++row)
+    for (int64_t other = row + 1; other < rows; ++other) {
+      first.push_back(row);
+      second.push_back(other);
+    }
+  auto rowsAt = [&](ArrayRef<int64_t> places) {
+    Value indices = emit.expandDims(emit.indices(places), {1});
+    return emit.create<coreai::GatherNdOp>({x, indices});
+  };
+  return normOfRows(emit, emit.sub(rowsAt(first), rowsAt(second)),
+                    node.number("p"));
+}
+
+//===----------------------------------------------------------------------===//
+// Histograms
+//===----------------------------------------------------------------------===//
+
+/// How many of `places` (a vector of si32) are 0, 1, …, or the sum of their
+/// weights. A place beyond `bins` (rank-0 si32) is not counted.
+static Value countPlaces(Emitter &emit, Value places, Value bins,
+                         Value weights) {
+  Value range =
+      emit.create<coreai::RangeOp>({emit.index(0), bins, emit.index(1)});
+  Value isThere =
+      emit.equal(emit.expandDims(places, {1}), emit.expandDims(range, {0}));
+  Value terms = weights ? emit.where(isThere, emit.expandDims(weights, {1}),
+                                     numberLike(emit, 0, weights))
+                        : emit.cast(isThere, emit.si32());
+  return emit.reduce<coreai::ReduceSumOp>(terms, 0, /*keepDims=*/false);
+}
+
+/// histc(self, bins, min, max): bins of one width; the last one holds its upper
+/// end. Without a range it is that of the elements, widened if it is a point.
+static Value lowerHistc(const AtenNode &node, Emitter &emit) {
+  Value x = emit.tensor(node, "self");
+  Type element = getElementTypeOrSelf(x);
+  x = emit.reshape(emit.cast(x, emit.f32()), {-1});
+  double bins = static_cast<double>(node.integer("bins"));
+  Value low = numberLike(emit, node.number("min"), x);
+  Value high = numberLike(emit, node.number("max"), x);
+  if (node.number("min") == node.number("max")) {
+    if (node.number("min") == 0) {
+      low = emit.reduce<coreai::ReduceMinOp>(x, 0, /*keepDims=*/true);
+      high = emit.reduce<coreai::ReduceMaxOp>(x, 0, /*keepDims=*/true);
+    }
+    Value isPoint = emit.equal(low, high), one = numberLike(emit, 1.0, x);
+    low = emit.where(isPoint, emit.sub(low, one), low);
+    high = emit.where(isPoint, emit.add(high, one), high);
+  }
+  Value place = floor(emit, emit.divide(emit.scaleBy(emit.sub(x, low), bins),
+                                        emit.sub(high, low)));
+  Value last = numberLike(emit, bins - 1, x);
+  place = emit.where(emit.equal(x, high), last, place);
+  Value isOutside = emit.logicalOr(emit.greater(low, x), emit.greater(x, high));
+  place = emit.where(emit.logicalOr(isOutside, isNan(emit, x)),
+                     numberLike(emit, -1.0, x), place);
+  Value counts = countPlaces(emit, emit.cast(place, emit.si32()),
+                             emit.index(node.integer("bins")), Value());
+  return emit.cast(counts, element);
+}
+
+/// bincount(self, weights, minlength): as many bins as the largest number says.
+static Value lowerBincount(const AtenNode &node, Emitter &emit) {
+  Value x = emit.cast(emit.tensor(node, "self"), emit.si32());
+  Value weights = emit.optionalTensor(node, "weights");
+  if (weights)
+    weights = emit.cast(weights, emit.elementType(node.result().dtype));
+  Value largest = emit.reduce<coreai::ReduceMaxOp>(x, 0, /*keepDims=*/false);
+  Value bins = emit.maximum(emit.add(largest, emit.index(1)),
+                            emit.sizeScalar(node["minlength"]));
+  return countPlaces(emit, x, bins, weights);
+}
+
 //===----------------------------------------------------------------------===//
 // Softmax
 //===----------------------------------------------------------------------===//

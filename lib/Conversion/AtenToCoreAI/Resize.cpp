@@ -2,6 +2,7 @@
 //
 // Images in another size, and images sampled at given places.
 
+#include "DimExpr.h"
 #include "Table.h"
 
 #include "corten/Dialect/CoreAI/IR/CoreAIOps.h"
@@ -431,9 +432,9 @@ public:
     }
     // [N, P, 2]: which image, which element.
     RankedTensorType type = emit.type(flat);
-    Value images =
-        emit.broadcast(emit.expandDims(emit.positions(flat, 0), {1}), type,
-                       [&](int64_t axis) { return emit.dim(flat, axis); });
+    Value images = emit.broadcast(
+        emit.expandDims(countUp(emit, DimExpr(emit, flat, 0)), {1}), type,
+        [&](int64_t axis) { return emit.dim(flat, axis); });
     Value positions =
         emit.concat({emit.expandDims(emit.refine(images, type), {2}),
                      emit.expandDims(flat, {2})},

@@ -3,6 +3,7 @@
 // Ops that write elements at computed places.
 
 #include "AdvancedIndex.h"
+#include "DimExpr.h"
 #include "Table.h"
 
 #include "corten/Dialect/CoreAI/IR/CoreAIOps.h"
@@ -339,25 +340,31 @@ static Value prepend(Value first, Value rest, Emitter &emit) {
   return emit.concat({emit.refine(first, type), emit.refine(rest, type)}, 0);
 }
 
-/// Writes the updates; of several to one place the last wins.
+/// Positions as [n, Q] and the updates as n rows, headed by `first` for the
+/// origin.
 ///
-/// Where a mask decides how many there are, there may be none, which ends the
-/// process in the runtime: element 0 is then first given the value it has.
+/// Where a mask decides how many updates there are, there may be none, which
+/// ends the process in the runtime: so there is always one that changes
+/// nothing.
+static std::pair<Value, Value>
+withRow(const AdvancedIndex &index, Value updates, Value first, Emitter &emit) {
+  int64_t batch = emit.type(index.positions).getRank() - 1;
+  Value origin = emit.splat(
+      0.0, RankedTensorType::get({1, index.numIndexed()}, emit.si32()));
+  return {prepend(origin, emit.mergeAxes(index.positions, 0, batch), emit),
+          prepend(first, emit.mergeAxes(updates, 0, batch), emit)};
+}
+
+/// Writes the updates; of several to one place the last wins.
 static Value writeAt(Value base, const AdvancedIndex &index, Value updates,
                      Emitter &emit) {
-  Value positions = index.positions;
-  if (index.isDataDependent) {
-    int64_t batch = emit.type(positions).getRank() - 1;
-    int64_t depth = index.numIndexed();
-    positions = emit.mergeAxes(positions, 0, batch);
-    updates = emit.mergeAxes(updates, 0, batch);
-    Value origin =
-        emit.splat(0.0, RankedTensorType::get({1, depth}, emit.si32()));
-    Value current = emit.create<coreai::GatherNdOp>({base, origin});
-    positions = prepend(origin, positions, emit);
-    updates = prepend(current, updates, emit);
-  }
-  return scatterNd(base, positions, updates, emit);
+  if (!index.isDataDependent)
+    return scatterNd(base, index.positions, updates, emit);
+  Value origin = emit.splat(
+      0.0, RankedTensorType::get({1, index.numIndexed()}, emit.si32()));
+  Value current = emit.create<coreai::GatherNdOp>({base, origin});
+  auto [positions, rows] = withRow(index, updates, current, emit);
+  return scatterNd(base, positions, rows, emit);
 }
 
 /// Row-major number of each position among the first Q axes of `base`.
@@ -382,46 +389,45 @@ static Value addAt(Value base, const AdvancedIndex &index, Value updates,
                    Emitter &emit) {
   RankedTensorType type = emit.type(base);
   int64_t depth = index.numIndexed();
-  int64_t batch = emit.type(index.positions).getRank() - 1;
-  Value rows = linearize(base, index.positions, emit);
-  if (batch == 0)
-    rows = emit.reshape(rows, {1}), updates = emit.expandDims(updates, {0});
-  else
-    rows = emit.mergeAxes(rows, 0, batch),
+  Value positions = index.positions;
+  if (emit.type(positions).getRank() == 1) {
+    positions = emit.expandDims(positions, {0});
+    updates = emit.expandDims(updates, {0});
+  } else if (index.isDataDependent) {
+    SmallVector<int64_t> shape(type.getShape());
+    for (int64_t axis = 0; axis < depth; ++axis)
+      shape[axis] = 1;
+    RankedTensorType row = type.clone(ArrayRef(shape).drop_front(depth - 1));
+    Value zero = emit.broadcast(
+        emit.splat(0.0, RankedTensorType::get({1}, type.getElementType())), row,
+        [&](int64_t axis) { return emit.dim(base, axis + depth - 1); });
+    std::tie(positions, updates) = withRow(index, updates, zero, emit);
+  } else {
+    int64_t batch = emit.type(positions).getRank() - 1;
+    positions = emit.mergeAxes(positions, 0, batch);
     updates = emit.mergeAxes(updates, 0, batch);
+  }
 
   // [rows, elements of a row]
+  Value rows = linearize(base, positions, emit);
   Value table = emit.mergeAxes(base, 0, depth);
-  bool hasRest = type.getRank() > depth;
-  if (hasRest) {
+  if (type.getRank() > depth) {
     table = emit.mergeAxes(table, 1, emit.type(table).getRank());
     updates = emit.mergeAxes(updates, 1, emit.type(updates).getRank());
-  }
-  if (index.isDataDependent) {
-    // No update at all would end the process; adding nothing does not.
-    SmallVector<int64_t> shape(emit.type(updates).getShape());
-    shape[0] = 1;
-    RankedTensorType row = emit.type(updates).clone(shape);
-    Value zero = emit.broadcast(
-        emit.splat(0.0, RankedTensorType::get({1}, row.getElementType())), row,
-        [&](int64_t axis) { return emit.dim(updates, axis); });
-    rows = prepend(emit.indices({0}), rows, emit);
-    updates = prepend(zero, updates, emit);
-  }
-  if (hasRest)
     rows =
         emit.broadcast(emit.expandDims(rows, {1}),
                        RankedTensorType::get({emit.type(rows).getDimSize(0),
                                               emit.type(table).getDimSize(1)},
                                              emit.si32()),
                        [&](int64_t axis) { return emit.dim(table, axis); });
+  }
   Value result = scatterAlong(table, rows, updates, 0, ScatterMode::Add, emit);
   return type.hasStaticShape() ? emit.reshape(result, type.getShape())
                                : emit.reshape(result, emit.shape(base), type);
 }
 
-/// x[..., mask, ...] = v where v is the same for every place that the mask
-/// selects: a choice, element by element. Null if v differs.
+/// x[..., mask, ...] = v, or += v, where v is the same for every place that the
+/// mask selects: a choice, element by element. Null if v differs.
 static Value assignWhere(const AtenNode &node, Value self, Value values,
                          Emitter &emit) {
   ArrayRef<Argument> indices = node.list("indices");
@@ -456,6 +462,8 @@ static Value assignWhere(const AtenNode &node, Value self, Value values,
   }
   selected = emit.expandDims(selected, llvm::to_vector(llvm::seq<int64_t>(
                                            maskRank, maskRank + trailing)));
+  if (node.flag("accumulate"))
+    values = emit.add(self, values);
   return emit.where(selected, values, self);
 }
 
@@ -466,10 +474,8 @@ static FailureOr<Value> lowerIndexPut(const AtenNode &node, Emitter &emit) {
   Value self = emit.refined(node, "self");
   Value values =
       emit.cast(emit.refined(node, "values"), emit.type(self).getElementType());
-  bool accumulate = node.flag("accumulate");
-  if (!accumulate)
-    if (Value chosen = assignWhere(node, self, values, emit))
-      return chosen;
+  if (Value chosen = assignWhere(node, self, values, emit))
+    return chosen;
   FailureOr<AdvancedIndex> index =
       readIndices(node, node.list("indices"), self, emit);
   if (failed(index))
@@ -486,8 +492,8 @@ static FailureOr<Value> lowerIndexPut(const AtenNode &node, Emitter &emit) {
         return axis < batch ? emit.dim(index->positions, axis)
                             : emit.dim(base, axis - batch + depth);
       });
-  Value result = accumulate ? addAt(base, *index, updates, emit)
-                            : writeAt(base, *index, updates, emit);
+  Value result = node.flag("accumulate") ? addAt(base, *index, updates, emit)
+                                         : writeAt(base, *index, updates, emit);
   return emit.transpose(result, inverse(index->order));
 }
 
@@ -537,13 +543,37 @@ static Value lowerMaskedScatter(const AtenNode &node, Emitter &emit) {
                                : emit.reshape(result, emit.shape(self), type);
 }
 
+/// The places of a diagonal of `self`: its two axes first, then the rest.
+static AdvancedIndex diagonalIndex(const AtenNode &node, Value self,
+                                   Emitter &emit) {
+  int64_t rank = emit.type(self).getRank();
+  int64_t row = emit.axis(node.integer("dim1"), rank);
+  int64_t column = emit.axis(node.integer("dim2"), rank);
+  int64_t below = std::max<int64_t>(-node.integer("offset"), 0);
+  int64_t right = std::max<int64_t>(node.integer("offset"), 0);
+
+  AdvancedIndex result;
+  result.order = {row, column};
+  for (int64_t axis = 0; axis < rank; ++axis)
+    if (axis != row && axis != column)
+      result.order.push_back(axis);
+
+  DimExpr length = (DimExpr(emit, self, row) - below)
+                       .min(DimExpr(emit, self, column) - right);
+  Value steps = emit.expandDims(countUp(emit, length), {1});
+  result.positions = emit.concat(
+      {emit.add(steps, emit.index(below)), emit.add(steps, emit.index(right))},
+      1);
+  return result;
+}
+
 /// diagonal_scatter(self, src, offset, dim1, dim2): src has the diagonal last.
 static Value lowerDiagonalScatter(const AtenNode &node, Emitter &emit) {
   Value self = emit.refined(node, "self");
   Value source =
       emit.cast(emit.refined(node, "src"), emit.type(self).getElementType());
   RankedTensorType type = emit.type(source);
-  AdvancedIndex index = diagonalIndex(node, self, type.getShape().back(), emit);
+  AdvancedIndex index = diagonalIndex(node, self, emit);
   SmallVector<int64_t> diagonalFirst = {type.getRank() - 1};
   llvm::append_range(diagonalFirst, llvm::seq<int64_t>(0, type.getRank() - 1));
   Value result = scatterNd(emit.transpose(self, index.order), index.positions,

@@ -3,6 +3,7 @@
 // Ops that rearrange, repeat, join and cut tensors.
 
 #include "Composite.h"
+#include "DimExpr.h"
 #include "Table.h"
 
 #include "corten/Dialect/CoreAI/IR/CoreAIOps.h"
@@ -292,6 +293,182 @@ static FailureOr<Value> lowerPixelShuffle(const AtenNode &node, Emitter &emit) {
         scaled(height, leading + 1), scaled(width, leading + 2));
     return emit.reshape(moved, emit.joinSizes(mergedSizes), result);
   });
+}
+
+//===----------------------------------------------------------------------===//
+// Overlapping and strided views
+//===----------------------------------------------------------------------===//
+
+/// `axis` of `x` as two axes, the inner one of extent `inner`.
+static Value splitAxis(Value x, int64_t axis, int64_t inner, Emitter &emit) {
+  RankedTensorType type = emit.type(x);
+  SmallVector<int64_t> shape;
+  SmallVector<Value> sizes;
+  for (int64_t i = 0; i < type.getRank(); ++i) {
+    int64_t extent = type.getDimSize(i);
+    if (i != axis) {
+      shape.push_back(extent);
+      sizes.push_back(emit.dim(x, i));
+      continue;
+    }
+    llvm::append_values(shape, type.isDynamicDim(i) ? extent : extent / inner,
+                        inner);
+    sizes.push_back(emit.indices({-1, inner}));
+  }
+  if (type.hasStaticShape())
+    return emit.reshape(x, shape);
+  return emit.reshape(x, emit.joinSizes(sizes), type.clone(shape));
+}
+
+/// unfold(self, dimension, size, step): windows of `size` elements, one every
+/// `step`; the elements of a window become the last axis.
+///
+/// Windows that follow one another without a gap are a view; others are
+/// gathered.
+static FailureOr<Value> lowerUnfold(const AtenNode &node, Emitter &emit) {
+  Value x = emit.refined(node, "self");
+  RankedTensorType result = emit.typeOf(node);
+  if (emit.type(x).getRank() == 0)
+    return emit.reshape(x, {1});
+  int64_t rank = emit.type(x).getRank();
+  int64_t axis = emit.axis(node.integer("dimension"), rank);
+  int64_t size = node.integer("size"), step = node.integer("step");
+  int64_t extent = emit.type(x).getDimSize(axis);
+  int64_t windows = result.getDimSize(axis);
+
+  if (size == step && !ShapedType::isDynamic(extent)) {
+    if (windows * size != extent) {
+      SmallVector<int64_t> shape(emit.type(x).getShape());
+      shape[axis] = windows * size;
+      x = emit.slice(x, axis, emit.indices({0}), emit.indices({windows * size}),
+                     1, emit.type(x).clone(shape));
+    }
+  } else {
+    DimExpr count = (DimExpr(emit, x, axis) - size).floorDiv(step) + 1;
+    Value starts = emit.mul(countUp(emit, count), emit.index(step));
+    Value within = emit.indices(llvm::to_vector(llvm::seq<int64_t>(0, size)));
+    Value index =
+        emit.mergeAxes(emit.add(emit.expandDims(starts, {1}), within), 0, 2);
+    x = emit.take(x, index, axis);
+  }
+  SmallVector<int64_t> order;
+  for (int64_t i = 0; i <= rank; ++i)
+    if (i != axis + 1)
+      order.push_back(i);
+  order.push_back(axis + 1);
+  return emit.transpose(splitAxis(x, axis, size, emit), order);
+}
+
+/// as_strided(self, size, stride, storage_offset)
+///
+/// Element (i, j) is number offset + i·stride₀ + j·stride₁ of self, whose
+/// elements lie in row-major order: the front door refuses other layouts.
+static Value lowerAsStrided(const AtenNode &node, Emitter &emit) {
+  Value self = emit.refined(node, "self");
+  ArrayRef<Argument> size = node.list("size"), stride = node.list("stride");
+  Value place = node.has("storage_offset")
+                    ? emit.sizeScalar(node["storage_offset"])
+                    : emit.index(0);
+  for (auto [axis, extent] : llvm::enumerate(size)) {
+    Value steps = emit.create<coreai::RangeOp>(
+        {emit.index(0), emit.sizeScalar(extent), emit.index(1)});
+    Value offsets = emit.mul(steps, emit.sizeScalar(stride[axis]));
+    place = emit.add(
+        place, emit.expandDims(offsets, llvm::to_vector(llvm::seq<int64_t>(
+                                            1, size.size() - axis))));
+  }
+  Value flat = emit.type(self).getRank() == 1 ? self : emit.reshape(self, {-1});
+  return emit.create<coreai::GatherNdOp>(
+      {flat, emit.expandDims(place, {static_cast<int64_t>(size.size())})});
+}
+
+//===----------------------------------------------------------------------===//
+// Reinterpretation
+//===----------------------------------------------------------------------===//
+
+/// Each integer as `parts` narrower ones, lowest bits first.
+static Value splitBits(Value x, IntegerType narrow, int64_t parts,
+                       Emitter &emit) {
+  RankedTensorType type = emit.type(x);
+  SmallVector<Value> pieces;
+  for (int64_t part = 0; part < parts; ++part) {
+    // Dividing by a power of two, rounding down, shifts the bits.
+    int64_t divisor = int64_t(1) << (narrow.getWidth() * part);
+    Value shifted =
+        part == 0
+            ? x
+            : emit.floorDivide(x, emit.scalar(divisor, type.getElementType()));
+    pieces.push_back(
+        emit.expandDims(emit.convert(shifted, narrow), {type.getRank()}));
+  }
+  return emit.mergeAxes(emit.concat(pieces, type.getRank()), type.getRank() - 1,
+                        type.getRank() + 1);
+}
+
+/// Each group of `parts` integers as a wider one, lowest bits first.
+static Value joinBits(Value x, IntegerType wide, int64_t parts, Emitter &emit) {
+  int64_t axis = emit.type(x).getRank() - 1;
+  unsigned width = emit.type(x).getElementTypeBitWidth();
+  Type digit = emit.builder.getIntegerType(width, /*isSigned=*/false);
+  Value groups =
+      emit.cast(emit.convert(splitAxis(x, axis, parts, emit), digit), wide);
+  Value sum;
+  for (int64_t part = 0; part < parts; ++part) {
+    SmallVector<int64_t> shape(emit.type(groups).getShape());
+    shape[axis + 1] = 1;
+    Value piece =
+        emit.slice(groups, axis + 1, emit.indices({part}),
+                   emit.indices({part + 1}), 1, emit.type(groups).clone(shape));
+    piece = emit.mul(emit.shrinkDims(piece, {axis + 1}),
+                     emit.scalar(int64_t(1) << (width * part), wide));
+    sum = sum ? emit.add(sum, piece) : piece;
+  }
+  return sum;
+}
+
+/// view(self, dtype): the same bits read as another type; the last extent
+/// changes with the width.
+///
+/// Core AI has no such op. Between integers it is arithmetic, and complex
+/// numbers are pairs; the bits of floats are out of reach.
+static FailureOr<Value> lowerViewType(const AtenNode &node, Emitter &emit) {
+  Value x = emit.refined(node, "self");
+  ScalarType from = node["self"].asNode()->info().dtype;
+  ScalarType to = node.result().dtype;
+  if (from == to)
+    return x;
+  Type source = emit.elementType(from), target = emit.elementType(to);
+  int64_t rank = emit.type(x).getRank();
+  if (from == ScalarType::Complex64 && to == ScalarType::Float32) {
+    Value real = emit.create<coreai::RealPartOp>({x});
+    Value imaginary = emit.create<coreai::ImaginaryPartOp>({x});
+    Value pairs = emit.concat(
+        {emit.expandDims(real, {rank}), emit.expandDims(imaginary, {rank})},
+        rank);
+    return emit.mergeAxes(pairs, rank - 1, rank + 1);
+  }
+  auto isPlain = [](ScalarType type) {
+    return type == ScalarType::Bool || type == ScalarType::UInt8 ||
+           type == ScalarType::Int8 || type == ScalarType::UInt16 ||
+           type == ScalarType::Int16 || type == ScalarType::UInt32 ||
+           type == ScalarType::Int32;
+  };
+  if (!isPlain(from) || !isPlain(to))
+    return emit.error(node) << "reading the bits of " << scalarTypeName(from)
+                            << " as " << scalarTypeName(to);
+  // A boolean takes a byte.
+  auto bits = [](Type type) {
+    return type.isInteger(1) ? 8u : type.getIntOrFloatBitWidth();
+  };
+  if (bits(source) == bits(target))
+    return emit.convert(x, target);
+  if (bits(source) > bits(target))
+    return splitBits(x, cast<IntegerType>(target), bits(source) / bits(target),
+                     emit);
+  if (source.isInteger(1))
+    x = emit.cast(x, emit.builder.getIntegerType(8, /*isSigned=*/false));
+  return joinBits(x, cast<IntegerType>(target), bits(target) / bits(source),
+                  emit);
 }
 
 llvm::ArrayRef<TableEntry> corten::loweringsShape() {

@@ -242,6 +242,29 @@ static Value lowerMedian(const AtenNode &node, Emitter &emit) {
   return medianAlong(emit, flat, 0, rule, /*keepDims=*/false).front();
 }
 
+/// mode(self, dim, keepdim): the most frequent element, the smallest of equally
+/// frequent ones, and where it last stands.
+///
+/// In order, equal elements are neighbours; a table of all pairs counts them.
+static FailureOr<Results> lowerMode(const AtenNode &node, Emitter &emit) {
+  Value self = emit.tensor(node, "self");
+  if (rankOf(self) == 0)
+    return Results{self, emit.index(0)};
+  Value x = comparable(emit, self);
+  int64_t axis = Emitter::axis(node.integer("dim"), rankOf(x));
+  Value order = argsort(emit, x, axis, /*descending=*/false);
+  Value sorted = gatherAlong(emit, x, order, axis);
+  Value isSame = emit.equal(emit.expandDims(sorted, {axis}),
+                            emit.expandDims(sorted, {axis + 1}));
+  Value counts = emit.reduce<coreai::ReduceSumOp>(
+      emit.cast(isSame, emit.si32()), axis + 1, /*keepDims=*/false);
+  Value first = emit.cast(
+      emit.create<coreai::ArgmaxOp>({counts, emit.index(axis)}), emit.si32());
+  Value most = emit.reduce<coreai::ReduceMaxOp>(counts, axis, true);
+  Value place = emit.sub(emit.add(first, most), emit.index(1));
+  return pick(emit, self, order, place, axis, node.flag("keepdim"));
+}
+
 llvm::ArrayRef<TableEntry> corten::loweringsSorting() {
 #define SORTING(key, lowering) {key, lowerWith<lowering>},
   static const TableEntry entries[] = {

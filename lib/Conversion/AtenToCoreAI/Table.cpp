@@ -36,6 +36,7 @@ using llvm::StringRef;
 #define POOLING ROW
 #define NORMALIZATION ROW
 #define ATTENTION ROW
+#define CONTROL_FLOW ROW
 #define SHAPE ROW
 #define PADDING ROW
 #define INDEXING ROW

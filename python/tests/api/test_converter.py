@@ -177,6 +177,25 @@ def test_values_that_are_no_tensors_are_left_out():
     assert interface(program) == (["x"], ["mul"], [])
 
 
+def test_a_dynamic_int_is_an_input():
+    class Scaled(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.linear = torch.nn.Linear(20, 30, bias=False)
+
+        def forward(self, n, x):
+            return self.linear(x) * n
+
+    module = Scaled().eval()
+    x = torch.randn(2, 20)
+    exported = torch.export.export(
+        module, (5, x), dynamic_shapes=(torch.export.Dim.DYNAMIC, None)
+    ).run_decompositions(get_decomp_table())
+    program = convert(exported, input_names=["n", "x"], output_names=["y"])
+    results = run(program, {"n": torch.tensor(7), "x": x})
+    compare(results["y"], module(7, x), atol=1e-4)
+
+
 def test_several_entry_points_share_weights():
     module = Mlp(300)
     first = export(module, (torch.randn(2, 8),))

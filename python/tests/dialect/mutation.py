@@ -8,10 +8,13 @@ connect the changed op with the rest, so that only the op itself can be wrong.
 
 import re
 
-ELEMENTS = (
-    "f32 f16 bf16 f64 f8E4M3FN f8E5M2 f4E2M1FN f8E8M0FNU complex<f32> i1 "
-    "si8 ui8 si16 ui16 si32 ui32 si64 ui64 si4 ui4 ui1 ui2 ui6 i32 index"
-).split()
+# fmt: off
+ELEMENTS = [
+    "f32", "f16", "bf16", "f64", "f8E4M3FN", "f8E5M2", "f4E2M1FN", "f8E8M0FNU",
+    "complex<f32>", "i1", "si8", "ui8", "si16", "ui16", "si32", "ui32", "si64",
+    "ui64", "si4", "ui4", "ui1", "ui2", "ui6", "i32", "index",
+]
+# fmt: on
 NUMBERS = (-7, -3, -2, -1, 0, 1, 2, 3, 4, 9)
 
 CAST = '"builtin.unrealized_conversion_cast"'
@@ -91,7 +94,7 @@ def find_op(lines, name):
 
 
 def mutate_type(type_, random):
-    """Another element type, extent or rank, or some encoding."""
+    """Another element type, extent or rank."""
     match = TENSOR.match(type_)
     if not match:
         return random.choice(["tensor<2xf32>", "i32", "!coreai.token"])
@@ -136,57 +139,58 @@ def mutate_constant(value, type_, random):
     return f"dense<[{', '.join(numbers)}]> : tensor<{len(numbers)}x{element}>"
 
 
+def find_constants(lines):
+    """Value and type of each inline constant, by name."""
+    matches = (CONSTANT.match(line.strip()) for line in lines)
+    return {match.group(1): match.groups()[1:] for match in matches if match}
+
+
+def replace_operand(op, place, fresh, constants, random):
+    """Changes one operand; returns the line that defines the new one."""
+    old = op.operands[place]
+    if old in constants and random.random() < 0.75:
+        value = mutate_constant(*constants[old], random)
+        if value is None:
+            return []
+        op.inputs[place] = value.rsplit(" : ", 1)[1]
+        right = f'"coreai.constant"() <{{value = {value}}}>'
+    else:
+        op.inputs[place] = mutate_type(op.inputs[place], random)
+        right = f"{CAST}()"
+    op.operands[place] = fresh
+    return [f"{fresh} = {right} : () -> {op.inputs[place]}"]
+
+
+def restore_results(op, types):
+    """Renames the results; returns the line that restores name and types."""
+    results, op.result = op.result, "%renamed"
+    values = op.result
+    if op.count:
+        results += f":{op.count}"
+        names = (f"{op.result}#{i}" for i in range(len(types)))
+        values = ", ".join(names)
+    inputs, outputs = ", ".join(op.outputs), ", ".join(types)
+    return [f"{results} = {CAST}({values}) : ({inputs}) -> ({outputs})"]
+
+
 def mutate(source, name, random):
     """The module with one or two changes to the op `name`, or None."""
     lines = source.splitlines()
     op = find_op(lines, name)
     if op is None or not (op.inputs or op.outputs):
         return None
-    constants = {}
-    for line in lines:
-        match = CONSTANT.match(line.strip())
-        if match:
-            constants[match.group(1)] = match.groups()[1:]
-
+    constants = find_constants(lines)
     before, after = [], []
     for step in range(random.choice([1, 1, 2])):
         place = random.randrange(len(op.inputs) + len(op.outputs))
-        fresh = f"%changed{step}"
-        if place >= len(op.inputs):
+        if place < len(op.inputs):
+            fresh = f"%changed{step}"
+            before += replace_operand(op, place, fresh, constants, random)
+        elif not after:
             index = place - len(op.inputs)
-            if after:
-                continue
-            old = list(op.outputs)
-            op.outputs[index] = mutate_type(op.outputs[index], random)
-            after = [old]
-        elif op.operands[place] in constants and random.random() < 0.75:
-            value = mutate_constant(*constants[op.operands[place]], random)
-            if value is None:
-                continue
-            op.inputs[place] = value.rsplit(" : ", 1)[1]
-            op.operands[place] = fresh
-            before.append(
-                f'{fresh} = "coreai.constant"() <{{value = {value}}}> : '
-                f"() -> {op.inputs[place]}"
-            )
-        else:
-            op.inputs[place] = mutate_type(op.inputs[place], random)
-            op.operands[place] = fresh
-            before.append(f"{fresh} = {CAST}() : () -> {op.inputs[place]}")
-
-    if after:
-        results = op.result
-        op.result = "%renamed"
-        count = f":{op.count}" if op.count else ""
-        values = (
-            ", ".join(f"%renamed#{i}" for i in range(len(op.outputs)))
-            if op.count
-            else "%renamed"
-        )
-        after = [
-            f"{results}{count} = {CAST}({values}) : "
-            f"({', '.join(op.outputs)}) -> ({', '.join(after[0])})"
-        ]
+            types = list(op.outputs)
+            op.outputs[index] = mutate_type(types[index], random)
+            after = restore_results(op, types)
     return "\n".join(
         lines[: op.first] + before + op.render() + after + lines[op.last + 1 :]
     )

@@ -3,7 +3,6 @@
 
 import pathlib
 import re
-import sys
 
 import pytest
 

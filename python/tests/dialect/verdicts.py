@@ -50,6 +50,7 @@ def ours(sources):
 def _judge_ours(source):
     run = subprocess.run(
         [CORTEN_OPT, "-o", os.devnull],
+        check=False,
         input=source,
         capture_output=True,
         text=True,
@@ -73,22 +74,21 @@ def _judge_official(source, context):
     return ACCEPTED, ""
 
 
-def _judge_from(start, sources, pipe):
-    """Judges modules from `start` on, in a fork."""
-    from coreai.authoring import Context
-
+def _judge_all(sources, context, pipe):
     # The stack dumps of failed assertions.
     os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
-    context = Context()._mlir_context
-    for source in sources[start:]:
+    for source in sources:
         print(
             json.dumps(_judge_official(source, context)), file=pipe, flush=True
         )
 
 
 def main():
-    import coreai._compiler.ir  # noqa: F401  Once, rather than in every fork.
+    from coreai.authoring import Context
 
+    # Once, rather than in every fork. Threads would not be in the forks.
+    context = Context()._mlir_context
+    context.enable_multithreading(False)
     sources = json.load(sys.stdin)
     verdicts = []
     while len(verdicts) < len(sources):
@@ -97,7 +97,7 @@ def main():
         if child == 0:
             os.close(reader)
             with os.fdopen(writer, "w") as pipe:
-                _judge_from(len(verdicts), sources, pipe)
+                _judge_all(sources[len(verdicts) :], context, pipe)
             os._exit(0)
         os.close(writer)
         with os.fdopen(reader) as pipe:

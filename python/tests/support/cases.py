@@ -8,6 +8,7 @@ is exported, converted, and run on the official interpreter before and after
 
 from __future__ import annotations
 
+import inspect
 import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -17,7 +18,7 @@ import pytest
 import torch
 
 import coreai_torch
-from support.runtime import narrow, run
+from support.runtime import narrow, run_calls
 
 inf = float("inf")
 nan = float("nan")
@@ -89,6 +90,8 @@ class Case:
     atol: float | None = None
     #: Exact ops compare bit for bit (NaN equals NaN).
     exact: bool = False
+    #: The dynamic variant also runs with every dynamic axis doubled.
+    grows: bool = True
 
     def variants(self) -> list[Any]:
         modes = [False] if self.dynamic is None else [False, True]
@@ -109,6 +112,11 @@ class Case:
 def case(name: str, fn: Callable[..., Any], *inputs: Any, **options: Any) -> Case:
     """A case; inputs are specs or ready tensors."""
     return Case(name, fn, inputs, **options)
+
+
+def together(*functions: Callable[..., Any]) -> Callable[..., Any]:
+    """All of them on the same inputs: one program checks many small ops."""
+    return lambda *args: tuple(function(*args) for function in functions)
 
 
 def parametrize(cases: Sequence[Case]) -> Any:
@@ -137,9 +145,12 @@ def export(
     """Export and decompose, with the named axes of each input dynamic."""
     shapes: Any = None
     if dynamic is not None:
-        shapes = (
-            tuple(dict.fromkeys(axes, torch.export.Dim.DYNAMIC) for axes in dynamic),
+        shapes = tuple(
+            dict.fromkeys(axes, torch.export.Dim.DYNAMIC) for axes in dynamic
         )
+        parameters = inspect.signature(module.forward).parameters.values()
+        if any(p.kind is p.VAR_POSITIONAL for p in parameters):
+            shapes = (shapes,)  # All inputs are one tuple, *args.
     exported = torch.export.export(module.eval(), args, dynamic_shapes=shapes)
     return exported.run_decompositions(coreai_torch.get_decomp_table())
 
@@ -188,38 +199,54 @@ def check_program(
     exported: torch.export.ExportedProgram,
     args: Sequence[torch.Tensor],
     expected: Any,
+    more: Sequence[tuple[Sequence[torch.Tensor], Any]] = (),
     **tolerance: Any,
 ) -> None:
-    """Convert, run before and after ``optimize()``, compare with ``expected``."""
+    """Convert, run before and after ``optimize()``, compare with ``expected``.
+
+    ``more`` are further calls of the same program, with what they must give.
+    """
+    calls = [(args, flatten(expected)), *((a, flatten(e)) for a, e in more)]
     names = [f"in{i}" for i in range(len(args))]
-    wanted = flatten(expected)
-    outputs = [f"out{i}" for i in range(len(wanted))]
+    outputs = [f"out{i}" for i in range(len(calls[0][1]))]
     program = convert(exported, input_names=names, output_names=outputs)
-    feed = dict(zip(names, args, strict=True))
+    feeds = [dict(zip(names, given, strict=True)) for given, _ in calls]
     for stage in ("converted", "optimized"):
         if stage == "optimized":
             program.optimize()
-        results = run(program, feed)
-        for name, value in zip(outputs, wanted, strict=True):
-            try:
-                compare(results[name], value, **tolerance)
-            except AssertionError as error:
-                raise AssertionError(
-                    f"{stage}, {name}: {error}\n{program}"[:6000]
-                ) from None
+        for call, results in enumerate(run_calls(program, feeds)[0]):
+            for name, value in zip(outputs, calls[call][1], strict=True):
+                try:
+                    compare(results[name], value, **tolerance)
+                except AssertionError as error:
+                    raise AssertionError(
+                        f"{stage}, call {call}, {name}: {error}\n{program}"[:6000]
+                    ) from None
+
+
+def doubled(tensor: torch.Tensor, axes: Sequence[int]) -> torch.Tensor:
+    """The tensor repeated along each of the axes: ratios of sizes stay."""
+    for axis in axes:
+        tensor = torch.cat([tensor, tensor], axis)
+    return tensor
 
 
 def check(case: Case, dtype: torch.dtype, dynamic: bool) -> None:
-    """Run one variant of a case."""
+    """Run one variant of a case; a dynamic one at a second size as well."""
     torch.manual_seed(0)
     args = tuple(i.make(dtype) if isinstance(i, Spec) else i for i in case.inputs)
-    module = case.fn if isinstance(case.fn, torch.nn.Module) else _Function(case.fn)
+    module = _Function(case.fn)
     module = module.to(dtype) if list(module.parameters()) else module
     exported = export(module, args, case.dynamic if dynamic else None)
+    more = []
+    if dynamic and case.dynamic is not None and case.grows:
+        grown = tuple(map(doubled, args, case.dynamic))
+        more.append((grown, module(*grown)))
     check_program(
         exported,
         args,
         module(*args),
+        more,
         rtol=case.rtol,
         atol=case.atol,
         exact=case.exact,

@@ -206,7 +206,7 @@ coreai.graph @blockwise_offset(%x: tensor<4x6xsi8>, %y: tensor<2x3xf16>,
 
 coreai.graph @blockwise_parameters(%x: tensor<4x6xsi8>, %y: tensor<2x3xf16>,
     %z: tensor<2x3xsi8>, %u: tensor<2x2xf16>) {
-  // expected-error @below {{scale and offsets must have one shape, got}}
+  // expected-error @below {{operands must have the same shape}}
   %r = "coreai.blockwise_shift_scale"(%x, %y, %z, %u) : (tensor<4x6xsi8>,
       tensor<2x3xf16>, tensor<2x3xsi8>, tensor<2x2xf16>) -> tensor<4x6xf16>
   coreai.output

@@ -315,7 +315,7 @@ coreai.graph @sort_dim(%x: tensor<2x3xf32>) {
   %c0 = coreai.constant dense<2> : tensor<si32>
   %c1 = coreai.constant dense<false> : tensor<i1>
   %c2 = coreai.constant dense<false> : tensor<i1>
-  // expected-error @below {{dim 2 is out of range for a tensor of rank 2}}
+  // expected-error @below {{axis 2 is out of range for a tensor of rank 2}}
   %r = "coreai.sort"(%x, %c0, %c1, %c2) : (tensor<2x3xf32>, tensor<si32>,
       tensor<i1>, tensor<i1>) -> tensor<2x3xf32>
   coreai.output
@@ -328,7 +328,7 @@ coreai.graph @sort_narrow_dim(%x: tensor<2x3xf32>) {
   %c0 = coreai.constant dense<-1> : tensor<si16>
   %c1 = coreai.constant dense<false> : tensor<i1>
   %c2 = coreai.constant dense<false> : tensor<i1>
-  // expected-error @below {{dim 65535 is out of range for a tensor of rank 2}}
+  // expected-error @below {{axis 65535 is out of range for a tensor of rank 2}}
   %r = "coreai.sort"(%x, %c0, %c1, %c2) : (tensor<2x3xf32>, tensor<si16>,
       tensor<i1>, tensor<i1>) -> tensor<2x3xf32>
   coreai.output

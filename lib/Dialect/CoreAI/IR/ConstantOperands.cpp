@@ -63,4 +63,12 @@ std::optional<int64_t> normalizeAxis(int64_t axis, int64_t rank) {
   return axis < 0 ? axis + rank : axis;
 }
 
+FailureOr<int64_t> resolveAxis(std::optional<Location> location, int64_t axis,
+                               int64_t rank) {
+  if (std::optional<int64_t> position = normalizeAxis(axis, rank))
+    return *position;
+  return emitOptionalError(location, "axis ", axis,
+                           " is out of range for a tensor of rank ", rank);
+}
+
 } // namespace corten::coreai

@@ -52,6 +52,10 @@ verifyReadableConstants(std::optional<mlir::Location> location,
 /// The axis counted from the front, or nothing when it is out of range.
 std::optional<int64_t> normalizeAxis(int64_t axis, int64_t rank);
 
+/// The same with an error when it is out of range.
+llvm::FailureOr<int64_t> resolveAxis(std::optional<mlir::Location> location,
+                                     int64_t axis, int64_t rank);
+
 } // namespace corten::coreai
 
 #endif // CORTEN_LIB_DIALECT_COREAI_IR_CONSTANTOPERANDS_H

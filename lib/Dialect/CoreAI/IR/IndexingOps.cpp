@@ -26,25 +26,24 @@ LogicalResult GatherAlongAxisOp::inferReturnTypes(
   return success();
 }
 
-/// A constant axis must be in range, and off it the extents of input and
-/// indices must agree if all of both are static.
+/// Input and indices have one rank. If they are static, a constant axis must be
+/// in range, and off it their extents must agree.
 template <typename Op> static LogicalResult verifyIndexedAxis(Op op) {
   RankedTensorType input = op.getInput().getType();
   RankedTensorType indices = op.getIndices().getType();
   if (input.getRank() != indices.getRank())
     return op.emitOpError("indices must have the rank of the input");
+  if (!input.hasStaticShape() || !indices.hasStaticShape())
+    return success();
   if (failed(verifyReadableConstants(op.getLoc(), op.getAxis())))
     return failure();
   std::optional<int64_t> axis = getConstantIndex(op.getAxis(), Widening::Bits);
   if (!axis)
     return success();
-  std::optional<int64_t> position = normalizeAxis(*axis, input.getRank());
-  if (!position)
-    return op.emitOpError("axis ")
-           << *axis << " is out of range for a tensor of rank "
-           << input.getRank();
-  if (!input.hasStaticShape() || !indices.hasStaticShape())
-    return success();
+  FailureOr<int64_t> position =
+      resolveAxis(op.getLoc(), *axis, input.getRank());
+  if (failed(position))
+    return failure();
   for (int64_t i = 0; i < input.getRank(); ++i)
     if (i != *position && input.getDimSize(i) != indices.getDimSize(i))
       return op.emitOpError("input and indices differ in extent ") << i;

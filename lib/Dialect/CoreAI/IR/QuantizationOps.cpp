@@ -60,11 +60,10 @@ template <typename Op> static LogicalResult verifyPerAxis(Op op) {
   RankedTensorType input = op.getInput().getType();
   if (!axis || scale.getRank() == 0)
     return success();
-  std::optional<int64_t> position = normalizeAxis(*axis, input.getRank());
-  if (!position)
-    return op.emitOpError("axis ")
-           << *axis << " is out of range for a tensor of rank "
-           << input.getRank();
+  FailureOr<int64_t> position =
+      resolveAxis(op.getLoc(), *axis, input.getRank());
+  if (failed(position))
+    return failure();
   if (failed(verifyCompatibleDims(
           {scale.getDimSize(0), input.getDimSize(*position)})))
     return op.emitOpError("scale must have an element for each of ")
@@ -133,13 +132,9 @@ static LogicalResult verifySmallFloats(BlockwiseShiftScaleOp op) {
 }
 
 LogicalResult BlockwiseShiftScaleOp::verify() {
-  Value parameters[] = {getScale(), getOffset1(), getOffset2()};
-  for (auto [first, second] : {std::pair(0, 1), {0, 2}, {1, 2}})
-    if (!haveCompatibleShapes(parameters[first], parameters[second]))
-      return emitOpError("scale and offsets must have one shape, got ")
-             << parameters[first].getType() << " and "
-             << parameters[second].getType();
-
+  if (failed(verifySameStaticShapes(*this,
+                                    {getScale(), getOffset1(), getOffset2()})))
+    return failure();
   RankedTensorType data = getData().getType();
   RankedTensorType scale = getScale().getType();
   if (data.getRank() == scale.getRank()) {
@@ -163,11 +158,9 @@ static FailureOr<int64_t> getChannelCount(std::optional<Location> location,
   std::optional<int64_t> index = getConstantIndex(axis, Widening::Bits);
   if (!index)
     return emitOptionalError(location, "axis must be a constant");
-  std::optional<int64_t> position = normalizeAxis(*index, input.getRank());
-  if (!position)
-    return emitOptionalError(location, "axis ", *index,
-                             " is out of range for a tensor of rank ",
-                             input.getRank());
+  FailureOr<int64_t> position = resolveAxis(location, *index, input.getRank());
+  if (failed(position))
+    return failure();
   return input.getDimSize(*position);
 }
 
@@ -252,11 +245,10 @@ getLookedUpShape(std::optional<Location> location, RankedTensorType indices,
   int64_t width = lut.getShape().back();
   if (width <= 1)
     return std::pair(shape, int64_t(1));
-  std::optional<int64_t> position = normalizeAxis(*index, indices.getRank());
-  if (!position)
-    return emitOptionalError(location, "axis ", *index,
-                             " is out of range for a tensor of rank ",
-                             indices.getRank());
+  FailureOr<int64_t> position =
+      resolveAxis(location, *index, indices.getRank());
+  if (failed(position))
+    return failure();
   if (!ShapedType::isDynamic(shape[*position]))
     shape[*position] *= width;
   return std::pair(shape, width);

@@ -97,9 +97,8 @@ template <typename Op> static LogicalResult verifyLogicalReduction(Op op) {
   int64_t rank = op.getInput().getType().getRank();
   if (std::optional<Indices> axes = getConstantIndices(op.getAxes()))
     for (int64_t axis : *axes)
-      if (!normalizeAxis(axis, rank))
-        return op.emitOpError("axis ")
-               << axis << " is out of range for a tensor of rank " << rank;
+      if (failed(resolveAxis(op.getLoc(), axis, rank)))
+        return failure();
   return success();
 }
 
@@ -111,9 +110,8 @@ LogicalResult ScanOp::verify() {
     return failure();
   int64_t rank = getInput().getType().getRank();
   std::optional<int64_t> axis = getConstantIndex(getAxis());
-  if (axis && *axis >= rank)
-    return emitOpError("axis ")
-           << *axis << " is out of range for a tensor of rank " << rank;
+  if (axis && failed(resolveAxis(getLoc(), *axis, rank)))
+    return failure();
   return success();
 }
 
@@ -124,9 +122,8 @@ LogicalResult SortOp::verify() {
     return failure();
   int64_t rank = getInput().getType().getRank();
   std::optional<int64_t> axis = getConstantIndex(getDim(), Widening::Bits);
-  if (axis && !normalizeAxis(*axis, rank))
-    return emitOpError("dim ")
-           << *axis << " is out of range for a tensor of rank " << rank;
+  if (axis && failed(resolveAxis(getLoc(), *axis, rank)))
+    return failure();
   return success();
 }
 

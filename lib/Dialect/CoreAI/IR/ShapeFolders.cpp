@@ -5,6 +5,7 @@
 
 #include "ConstantFolding.h"
 #include "ConstantOperands.h"
+#include "ShapeInference.h"
 #include "corten/Dialect/CoreAI/IR/ShapeOps.h"
 
 using namespace mlir;
@@ -101,13 +102,11 @@ OpFoldResult SliceOp::fold(FoldAdaptor adaptor) {
       *stride <= 0)
     return {};
   int64_t extent = elements.getNumElements();
-  auto resolve = [&](int64_t bound) {
-    return std::clamp<int64_t>(bound < 0 ? bound + extent : bound, 0, extent);
-  };
+  int64_t first = resolveSliceBound(*start, extent);
+  int64_t last = resolveSliceBound(*end, extent);
   SmallVector<Attribute> all(elements.getValues<Attribute>());
   SmallVector<Attribute> values;
-  for (int64_t i = resolve(*start), last = resolve(*end); i < last;
-       i += *stride)
+  for (int64_t i = first; i < last; i += *stride)
     values.push_back(all[i]);
   if (static_cast<int64_t>(values.size()) != type.getNumElements())
     return {};

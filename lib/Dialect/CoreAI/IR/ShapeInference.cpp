@@ -5,6 +5,7 @@
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "llvm/Support/MathExtras.h"
+#include <algorithm>
 
 using namespace mlir;
 
@@ -79,6 +80,10 @@ std::optional<int64_t> getElementCount(ArrayRef<int64_t> shape) {
 
 Shape getDynamicShape(int64_t rank) {
   return Shape(rank, ShapedType::kDynamic);
+}
+
+int64_t resolveSliceBound(int64_t bound, int64_t extent) {
+  return std::clamp<int64_t>(bound < 0 ? bound + extent : bound, 0, extent);
 }
 
 FailureOr<Shape> mergeShapes(std::optional<Location> location,

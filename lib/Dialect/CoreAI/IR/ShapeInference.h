@@ -72,6 +72,10 @@ std::optional<int64_t> getElementCount(llvm::ArrayRef<int64_t> shape);
 /// `rank` unknown extents.
 Shape getDynamicShape(int64_t rank);
 
+/// A start or end of a slice of `extent` elements as a place in [0, extent]:
+/// negative ones count from the end, once, and then all are clamped.
+int64_t resolveSliceBound(int64_t bound, int64_t extent);
+
 /// The shape on which all operands agree; a static extent wins over `?`.
 llvm::FailureOr<Shape> mergeShapes(std::optional<mlir::Location> location,
                                    mlir::ValueRange operands);

@@ -199,10 +199,8 @@ LogicalResult TransposeOp::inferReturnTypes(MLIRContext *,
       return emitOptionalError(location, "permutation of ", permutation->size(),
                                " axes for a tensor of rank ", rank);
     for (auto [extent, axis] : llvm::zip_equal(shape, *permutation)) {
-      if (axis >= rank)
-        return emitOptionalError(location, "axis ", axis,
-                                 " is out of range for a tensor of rank ",
-                                 rank);
+      if (failed(resolveAxis(location, axis, rank)))
+        return failure();
       extent = type->getDimSize(axis);
     }
   }
@@ -243,11 +241,9 @@ LogicalResult ExpandDimsOp::inferReturnTypes(MLIRContext *,
   Shape shape = getDynamicShape(rank);
   if (auto axes = getConstantIndices(adaptor.getAxes())) {
     for (int64_t &axis : *axes) {
-      std::optional<int64_t> position = normalizeAxis(axis, rank);
-      if (!position)
-        return emitOptionalError(location, "axis ", axis,
-                                 " is out of range for a tensor of rank ",
-                                 rank);
+      FailureOr<int64_t> position = resolveAxis(location, axis, rank);
+      if (failed(position))
+        return failure();
       axis = *position;
     }
     // A repeated axis counts again at the next place.
@@ -284,11 +280,9 @@ LogicalResult ShrinkDimsOp::inferReturnTypes(MLIRContext *,
   if (auto axes = getConstantIndices(adaptor.getAxes(), Widening::Bits)) {
     llvm::SmallBitVector isRemoved(rank);
     for (int64_t axis : *axes) {
-      std::optional<int64_t> position = normalizeAxis(axis, rank);
-      if (!position)
-        return emitOptionalError(location, "axis ", axis,
-                                 " is out of range for a tensor of rank ",
-                                 rank);
+      FailureOr<int64_t> position = resolveAxis(location, axis, rank);
+      if (failed(position))
+        return failure();
       if (type->getDimSize(*position) != 1)
         return emitOptionalError(location, "axis ", axis, " of ", *type,
                                  " is not of extent 1");
@@ -364,11 +358,12 @@ LogicalResult BroadcastInDimsOp::inferReturnTypes(
   if (axes) {
     shape.assign(type->getShape().begin(), type->getShape().end());
     for (auto [index, axis] : llvm::enumerate(*axes)) {
-      std::optional<int64_t> position = normalizeAxis(axis, rank);
-      if (!position)
-        return emitOptionalError(location, "axis ", axis,
-                                 " is out of range for a tensor of rank ",
-                                 rank);
+      // coreai-core does not mind as long as the size is unknown as well.
+      if (!sizes && !normalizeAxis(axis, rank))
+        continue;
+      FailureOr<int64_t> position = resolveAxis(location, axis, rank);
+      if (failed(position))
+        return failure();
       shape[*position] = sizes ? (*sizes)[index] : ShapedType::kDynamic;
     }
   }
@@ -529,11 +524,9 @@ LogicalResult SplitOp::inferReturnTypes(MLIRContext *,
   std::optional<int64_t> dim = getConstantIndex(adaptor.getDim());
   if (!dim)
     return emitOptionalError(location, "dim must be a constant");
-  std::optional<int64_t> axis = normalizeAxis(*dim, type->getRank());
-  if (!axis)
-    return emitOptionalError(location, "dim ", *dim,
-                             " is out of range for a tensor of rank ",
-                             type->getRank());
+  FailureOr<int64_t> axis = resolveAxis(location, *dim, type->getRank());
+  if (failed(axis))
+    return failure();
   FailureOr<Indices> parts = getPartSizes(
       location, adaptor.getSplitSizeOrSections(), type->getDimSize(*axis));
   if (failed(parts))
@@ -562,14 +555,11 @@ static int64_t getStepCount(int64_t start, int64_t end, int64_t stride) {
   return std::max<int64_t>(0, llvm::divideCeilSigned(end - start, stride));
 }
 
-/// The extent of a slice of `extent` elements: negative bounds count from the
-/// end, once; then both are clamped.
+/// The extent of a slice of `extent` elements.
 static int64_t getSliceExtent(int64_t extent, int64_t start, int64_t end,
                               int64_t stride) {
-  auto resolve = [&](int64_t bound) {
-    return std::clamp<int64_t>(bound < 0 ? bound + extent : bound, 0, extent);
-  };
-  return getStepCount(resolve(start), resolve(end), stride);
+  return getStepCount(resolveSliceBound(start, extent),
+                      resolveSliceBound(end, extent), stride);
 }
 
 LogicalResult SliceOp::inferReturnTypes(MLIRContext *,
@@ -725,9 +715,8 @@ LogicalResult ReverseOp::verify() {
   if (!axes)
     return success();
   for (auto [index, axis] : llvm::enumerate(*axes)) {
-    if (!normalizeAxis(axis, rank))
-      return emitOpError("axis ")
-             << axis << " is out of range for a tensor of rank " << rank;
+    if (failed(resolveAxis(getLoc(), axis, rank)))
+      return failure();
     if (llvm::is_contained(ArrayRef(*axes).take_front(index), axis))
       return emitOpError("axis ") << axis << " is listed twice";
   }

@@ -1,0 +1,348 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Higher-order operators: calls whose arguments are graphs. They have no
+// schema, so their arguments are positional.
+
+#include "DimExpr.h"
+#include "Table.h"
+
+#include "corten/Dialect/CoreAI/IR/CoreAIOps.h"
+
+using namespace corten;
+using namespace mlir;
+
+//===----------------------------------------------------------------------===//
+// Graphs as regions
+//===----------------------------------------------------------------------===//
+
+/// An operand or result of a graph: a value, or a number in the form that
+/// symbolic numbers have, one element.
+static FailureOr<Value> valueOf(const AtenNode &node, Emitter &emit,
+                                const Argument &argument) {
+  switch (argument.kind()) {
+  case Argument::Kind::Value:
+    return emit.value(argument);
+  case Argument::Kind::Int:
+    return emit.indices({argument.asInt()});
+  case Argument::Kind::Float:
+    return emit.floats({static_cast<float>(argument.asDouble())});
+  case Argument::Kind::Bool:
+    return emit.reshape(emit.scalar(argument.asBool()), {1});
+  default:
+    return emit.error(node)
+           << "a graph takes or returns what is neither a tensor nor a number";
+  }
+}
+
+static FailureOr<SmallVector<Value>>
+valuesOf(const AtenNode &node, Emitter &emit, ArrayRef<Argument> arguments) {
+  SmallVector<Value> values;
+  for (const Argument &argument : arguments) {
+    FailureOr<Value> value = valueOf(node, emit, argument);
+    if (failed(value))
+      return failure();
+    values.push_back(*value);
+  }
+  return values;
+}
+
+/// Lowers `graph` at the insertion point and returns what it returns.
+static FailureOr<SmallVector<Value>> emitGraph(const AtenNode &node,
+                                               Emitter &emit,
+                                               const Graph &graph,
+                                               ArrayRef<Value> inputs) {
+  size_t next = 0;
+  for (const Node *inner : graph.nodes) {
+    if (inner->kind != Node::Kind::Placeholder)
+      continue;
+    if (next == inputs.size())
+      return emit.error(node)
+             << "graph '" << graph.name << "' takes more than it is given";
+    emit.setResults(*inner, {inputs[next++]});
+  }
+  Location location = emit.location;
+  const Node *current = emit.currentNode;
+  if (failed(emit.emitNodes(graph)))
+    return failure();
+  emit.location = location;
+  emit.currentNode = current;
+  return valuesOf(node, emit, graph.outputs);
+}
+
+/// `x` with the extents of `type`, which say more or less than its own.
+static Value withType(Emitter &emit, Value x, RankedTensorType type) {
+  if (x.getType() == type)
+    return x;
+  if (cast<RankedTensorType>(x.getType()).getRank() != type.getRank())
+    return emit.reshape(x, type.getShape());
+  return emit.reshape(x, emit.shape(x), type);
+}
+
+/// A predicate as rank-0 i1.
+static Value predicate(Emitter &emit, Value x) {
+  return emit.reshape(emit.cast(x, emit.i1()), ArrayRef<int64_t>());
+}
+
+static void yield(Emitter &emit, ValueRange values) {
+  coreai::YieldOp::create(emit.builder, emit.location, values);
+}
+
+/// Fills an empty region: a block with arguments of `types`, then `body`.
+static LogicalResult
+fillRegion(Emitter &emit, Region &region, TypeRange types,
+           llvm::function_ref<LogicalResult(ValueRange)> body) {
+  OpBuilder::InsertionGuard guard(emit.builder);
+  SmallVector<Location> locations(types.size(), emit.location);
+  Block *block =
+      emit.builder.createBlock(&region, region.end(), types, locations);
+  return body(block->getArguments());
+}
+
+//===----------------------------------------------------------------------===//
+// Branches
+//===----------------------------------------------------------------------===//
+
+/// cond(pred, true_graph, false_graph, operands)
+///
+/// The graphs see the operands by position. Both give the types that the
+/// export recorded.
+static FailureOr<Results> lowerCond(const AtenNode &node, Emitter &emit) {
+  FailureOr<SmallVector<Value>> operands =
+      valuesOf(node, emit, node[3u].asList());
+  FailureOr<Value> condition = valueOf(node, emit, node[0u]);
+  if (failed(operands) || failed(condition))
+    return failure();
+  SmallVector<RankedTensorType> types;
+  for (const ValueInfo &info : node.get().results)
+    types.push_back(emit.typeOf(info));
+
+  OperationState state(emit.location, coreai::IfOp::getOperationName());
+  state.addOperands(predicate(emit, *condition));
+  state.addTypes(SmallVector<Type>(types.begin(), types.end()));
+  state.addRegion();
+  state.addRegion();
+  Operation *branch = emit.builder.create(state);
+  const Graph *graphs[] = {node[1u].asGraph(), node[2u].asGraph()};
+  for (auto [region, graph] : llvm::zip_equal(branch->getRegions(), graphs)) {
+    auto body = [&](ValueRange) -> LogicalResult {
+      FailureOr<SmallVector<Value>> values =
+          emitGraph(node, emit, *graph, *operands);
+      if (failed(values))
+        return failure();
+      if (values->size() != types.size())
+        return emit.error(node) << "a branch returns " << values->size()
+                                << " values instead of " << types.size();
+      for (auto [value, type] : llvm::zip_equal(*values, types))
+        value = withType(emit, value, type);
+      yield(emit, *values);
+      return success();
+    };
+    if (failed(fillRegion(emit, region, {}, body)))
+      return failure();
+  }
+  return Results(branch->getResults());
+}
+
+//===----------------------------------------------------------------------===//
+// Loops
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// A loop over values whose types do not change.
+struct Loop {
+  SmallVector<Value> initial;
+  /// From the state: whether to go on.
+  llvm::function_ref<FailureOr<Value>(ValueRange)> condition;
+  /// From the state: the next state.
+  llvm::function_ref<FailureOr<SmallVector<Value>>(ValueRange)> body;
+};
+} // namespace
+
+static FailureOr<Results> emitLoop(Emitter &emit, const Loop &loop) {
+  SmallVector<RankedTensorType> types;
+  for (Value value : loop.initial)
+    types.push_back(cast<RankedTensorType>(value.getType()));
+  SmallVector<Type> stateTypes(types.begin(), types.end());
+
+  OperationState state(emit.location, coreai::WhileOp::getOperationName());
+  state.addOperands(loop.initial);
+  state.addTypes(stateTypes);
+  state.addRegion();
+  state.addRegion();
+  Operation *op = emit.builder.create(state);
+
+  auto before = [&](ValueRange values) -> LogicalResult {
+    FailureOr<Value> condition = loop.condition(values);
+    if (failed(condition))
+      return failure();
+    coreai::ConditionOp::create(emit.builder, emit.location,
+                                predicate(emit, *condition), values);
+    return success();
+  };
+  auto after = [&](ValueRange values) -> LogicalResult {
+    FailureOr<SmallVector<Value>> next = loop.body(values);
+    if (failed(next))
+      return failure();
+    for (auto [value, type] : llvm::zip_equal(*next, types))
+      value = withType(emit, value, type);
+    yield(emit, *next);
+    return success();
+  };
+  if (failed(fillRegion(emit, op->getRegion(0), stateTypes, before)) ||
+      failed(fillRegion(emit, op->getRegion(1), stateTypes, after)))
+    return failure();
+  return Results(op->getResults());
+}
+
+/// while_loop(cond_graph, body_graph, carried, additional)
+///
+/// Both graphs see the carried values and then the additional ones, which the
+/// regions take from outside.
+static FailureOr<Results> lowerWhileLoop(const AtenNode &node, Emitter &emit) {
+  const Graph &conditionGraph = *node[0u].asGraph();
+  const Graph &bodyGraph = *node[1u].asGraph();
+  FailureOr<SmallVector<Value>> carried =
+      valuesOf(node, emit, node[2u].asList());
+  FailureOr<SmallVector<Value>> additional =
+      valuesOf(node, emit, node[3u].asList());
+  if (failed(carried) || failed(additional))
+    return failure();
+  for (auto [value, info] : llvm::zip(*carried, node.get().results))
+    value = withType(emit, value, emit.typeOf(info));
+
+  auto inputs = [&](ValueRange state) {
+    SmallVector<Value> values(state);
+    llvm::append_range(values, *additional);
+    return values;
+  };
+  auto condition = [&](ValueRange state) -> FailureOr<Value> {
+    FailureOr<SmallVector<Value>> values =
+        emitGraph(node, emit, conditionGraph, inputs(state));
+    if (failed(values))
+      return failure();
+    return values->front();
+  };
+  auto body = [&](ValueRange state) -> FailureOr<SmallVector<Value>> {
+    FailureOr<SmallVector<Value>> values =
+        emitGraph(node, emit, bodyGraph, inputs(state));
+    if (succeeded(values) && values->size() != state.size())
+      return emit.error(node) << "the body returns " << values->size()
+                              << " values instead of " << state.size();
+    return values;
+  };
+  return emitLoop(emit, {*carried, condition, body});
+}
+
+/// Steps through the first axis of `xs`: per step, `graph` gets the carried
+/// values, an element of each of `xs`, and the additional values, and gives the
+/// next carried values and what is stacked up along the first axis of the other
+/// results.
+static FailureOr<Results> stepThrough(const AtenNode &node, Emitter &emit,
+                                      const Graph &graph,
+                                      ArrayRef<Argument> initial,
+                                      ArrayRef<Argument> xs,
+                                      ArrayRef<Argument> more) {
+  FailureOr<SmallVector<Value>> carried = valuesOf(node, emit, initial);
+  FailureOr<SmallVector<Value>> sequences = valuesOf(node, emit, xs);
+  FailureOr<SmallVector<Value>> additional = valuesOf(node, emit, more);
+  if (failed(carried) || failed(sequences) || failed(additional))
+    return failure();
+  if (sequences->empty())
+    return emit.error(node) << "a loop over nothing";
+  size_t numCarried = carried->size();
+  DimExpr length(emit, sequences->front(), 0);
+
+  // The state: the step, the carried values, the stacks.
+  SmallVector<Value> state = {emit.indices({0})};
+  for (auto [i, info] : llvm::enumerate(node.get().results)) {
+    RankedTensorType type = emit.typeOf(info);
+    if (i < numCarried) {
+      state.push_back(withType(emit, (*carried)[i], type));
+      continue;
+    }
+    if (ShapedType::isDynamicShape(type.getShape().drop_front()))
+      return emit.error(node) << "a loop that stacks up tensors of dynamic "
+                              << "size";
+    SmallVector<DimExpr> shape = {length};
+    for (int64_t extent : type.getShape().drop_front())
+      shape.push_back({emit, extent});
+    state.push_back(emit.broadcastTo(emit.scalar(0, type.getElementType()),
+                                     joinDims(emit, shape, IndexKind::Unsigned),
+                                     type));
+  }
+
+  auto condition = [&](ValueRange state) -> FailureOr<Value> {
+    return emit.greater(length.vector(), state.front());
+  };
+  auto body = [&](ValueRange state) -> FailureOr<SmallVector<Value>> {
+    Value step = state.front();
+    Value following = emit.add(step, emit.indices({1}));
+    // [step, 0, …] to [step + 1, end, …]
+    auto bounds = [&](Value first, int64_t rest, int64_t rank) {
+      return rank == 1 ? first
+                       : emit.concat({first, emit.indices(SmallVector<int64_t>(
+                                                 rank - 1, rest))},
+                                     0);
+    };
+    SmallVector<Value> inputs(state.slice(1, numCarried));
+    for (Value sequence : *sequences) {
+      auto type = cast<RankedTensorType>(sequence.getType());
+      SmallVector<int64_t> extents(type.getShape());
+      extents[0] = 1;
+      Value slice = emit.createTyped<coreai::SliceOp>(
+          type.clone(extents),
+          {sequence, bounds(step, 0, type.getRank()),
+           bounds(following, INT32_MAX, type.getRank()),
+           emit.indices(SmallVector<int64_t>(type.getRank(), 1))});
+      inputs.push_back(emit.shrinkDims(slice, {0}));
+    }
+    llvm::append_range(inputs, *additional);
+    FailureOr<SmallVector<Value>> values = emitGraph(node, emit, graph, inputs);
+    if (failed(values))
+      return failure();
+    if (values->size() != state.size() - 1)
+      return emit.error(node) << "a step returns " << values->size()
+                              << " values instead of " << state.size() - 1;
+
+    SmallVector<Value> next = {following};
+    for (auto [i, value] : llvm::enumerate(*values)) {
+      if (i < numCarried) {
+        next.push_back(value);
+        continue;
+      }
+      Value stack = state[i + 1];
+      int64_t rank = cast<RankedTensorType>(stack.getType()).getRank();
+      next.push_back(emit.createTyped<coreai::SliceUpdateOp>(
+          stack.getType(),
+          {stack, bounds(step, 0, rank), bounds(following, INT32_MAX, rank),
+           emit.indices(SmallVector<int64_t>(rank, 1)),
+           emit.expandDims(value, {0})}));
+    }
+    return next;
+  };
+  FailureOr<Results> results = emitLoop(emit, {state, condition, body});
+  if (failed(results))
+    return failure();
+  results->erase(results->begin());
+  return results;
+}
+
+/// scan(combine_graph, init, xs, additional)
+static FailureOr<Results> lowerScan(const AtenNode &node, Emitter &emit) {
+  return stepThrough(node, emit, *node[0u].asGraph(), node[1u].asList(),
+                     node[2u].asList(), node[3u].asList());
+}
+
+/// map_impl(body_graph, xs, additional)
+static FailureOr<Results> lowerMap(const AtenNode &node, Emitter &emit) {
+  return stepThrough(node, emit, *node[0u].asGraph(), {}, node[1u].asList(),
+                     node[2u].asList());
+}
+
+llvm::ArrayRef<TableEntry> corten::loweringsControlFlow() {
+#define CONTROL_FLOW(key, lowering) {key, lowerWith<lowering>},
+  static const TableEntry entries[] = {
+#include "AtenTable.def"
+  };
+  return entries;
+}

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Images in another size, and sampled at given places."""
+
+from __future__ import annotations
+
+import itertools
+
+import torch
+import torch.nn.functional as F
+from support.cases import Case, case, check, floats, parametrize
+
+F32 = (torch.float32,)
+
+
+def resize(name, *shape, dynamic=None, dtypes=F32, **options):
+    fn = lambda x: F.interpolate(x, **options)  # noqa: E731
+    return case(name, fn, floats(*shape), dtypes=dtypes, dynamic=dynamic)
+
+
+NEAREST = [
+    resize(f"nearest_{i}_to_{o}", 1, 2, i, 3, size=(o, 4), mode="nearest")
+    for i, o in ((5, 10), (9, 17), (7, 3), (12, 4), (4, 7), (100, 33), (1, 5), (5, 1))
+]
+
+GRIDS = [
+    case(
+        f"grid_{mode}_{padding}{'_aligned' if aligned else ''}",
+        lambda x, g, mode=mode, padding=padding, aligned=aligned: F.grid_sample(
+            x, g, mode=mode, padding_mode=padding, align_corners=aligned
+        ),
+        floats(2, 3, 5, 4),
+        floats(2, 3, 6, 2, low=-1.7, high=1.7),
+        dtypes=F32,
+        atol=2e-5,
+    )
+    for mode, padding, aligned in itertools.product(
+        ("bilinear", "nearest", "bicubic"), ("zeros", "border", "reflection"), (False, True)
+    )
+]
+
+CASES = [
+    resize("bilinear", 1, 2, 5, 5, size=(10, 7), mode="bilinear", dtypes=(torch.float32, torch.float16, torch.bfloat16)),
+    resize("bilinear_down", 1, 2, 9, 8, size=(4, 3), mode="bilinear"),
+    resize("bilinear_factor", 3, 2, 5, 6, scale_factor=1.7, mode="bilinear", dynamic=((0, 2, 3),)),
+    resize("bilinear_recomputed", 1, 2, 5, 6, scale_factor=1.7, mode="bilinear", recompute_scale_factor=True),
+    resize("bilinear_dynamic", 3, 2, 5, 6, size=(8, 9), mode="bilinear", dynamic=((0, 2, 3),)),
+    resize("bilinear_aligned", 3, 2, 5, 6, size=(9, 3), mode="bilinear", align_corners=True, dynamic=((0, 2, 3),)),
+    resize("bilinear_aligned_to_one", 1, 2, 5, 1, size=(1, 4), mode="bilinear", align_corners=True),
+    case(
+        "bilinear_like",
+        lambda x, y: F.interpolate(x, size=y.shape[2:], mode="bilinear"),
+        floats(1, 2, 5, 4),
+        floats(1, 2, 7, 9),
+        dtypes=F32,
+        dynamic=((), (2, 3)),
+    ),
+    *NEAREST,
+    resize("nearest_half", 1, 2, 5, 4, size=(7, 9), mode="nearest", dtypes=(torch.float16, torch.bfloat16)),
+    resize("nearest_factor", 3, 2, 5, 6, scale_factor=(2.5, 1.7), mode="nearest"),
+    resize("nearest_factor_dynamic", 3, 2, 5, 6, scale_factor=2, mode="nearest", dynamic=((0, 2, 3),)),
+    resize("nearest_size_dynamic", 3, 2, 5, 6, size=(9, 4), mode="nearest", dynamic=((0, 2, 3),)),
+    case("nearest_bytes", lambda x: F.interpolate(x, size=(7, 5), mode="nearest"), torch.arange(24, dtype=torch.uint8).view(1, 2, 3, 4)),
+    resize("nearest_1d", 1, 2, 5, size=8, mode="nearest"),
+    resize("nearest_3d", 1, 2, 3, 4, 5, scale_factor=2, mode="nearest"),
+    resize("nearest_exact", 1, 2, 5, 4, size=(8, 3), mode="nearest-exact"),
+    resize("linear_1d", 1, 2, 5, size=8, mode="linear"),
+    resize("bicubic", 1, 2, 5, 4, size=(8, 7), mode="bicubic"),
+    resize("trilinear", 1, 2, 3, 4, 5, scale_factor=2, mode="trilinear"),
+    resize("antialiased", 2, 2, 9, 7, size=(4, 10), mode="bilinear", antialias=True, dtypes=(torch.float32,), dynamic=((0,),)),
+    resize("antialiased_cubic", 1, 2, 11, 7, size=(5, 3), mode="bicubic", antialias=True),
+    resize("antialiased_factor", 1, 2, 11, 7, scale_factor=0.6, mode="bicubic", antialias=True),
+    *GRIDS,
+    case("grid_half", lambda x, g: F.grid_sample(x.float(), g.float()).half(), floats(1, 2, 4, 4), floats(1, 3, 3, 2), dtypes=(torch.float16,)),
+    case(
+        "grid_dynamic",
+        lambda x, g: F.grid_sample(x, g, align_corners=False),
+        floats(3, 2, 5, 4),
+        floats(3, 6, 7, 2),
+        dtypes=F32,
+        dynamic=((0, 2, 3), (0, 1, 2)),
+    ),
+    case("grid_3d", lambda x, g: F.grid_sample(x, g, align_corners=False), floats(2, 3, 4, 5, 3), floats(2, 2, 3, 4, 3), dtypes=F32),
+    case("grid_3d_nearest", lambda x, g: F.grid_sample(x, g, mode="nearest", padding_mode="border", align_corners=True), floats(2, 3, 4, 5, 3), floats(2, 2, 3, 4, 3), dtypes=F32),
+    case("affine_grid", lambda t, x: F.grid_sample(x, F.affine_grid(t, [1, 2, 4, 5], align_corners=False), align_corners=False), floats(1, 2, 3), floats(1, 2, 6, 6), dtypes=F32),
+]
+
+
+@parametrize(CASES)
+def test_resize(case: Case, dtype: torch.dtype, dynamic: bool) -> None:
+    check(case, dtype, dynamic)

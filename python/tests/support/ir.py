@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The shape of converted programs: which ops they are made of."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from support.cases import convert, export
+
+if TYPE_CHECKING:
+    from coreai.authoring import AIProgram
+
+_GRAPH = re.compile(r"coreai\.graph (?:private )?(?:noinline )?@(\w+)")
+_COMPOSITE = re.compile(r"^(.+)_[a-z]{8}$")
+_OPERATION = re.compile(r"^\s*(?:%\S+(?:, %\S+)* = )?coreai\.(?:decomposable\.)?(\w+)")
+_DECLARATION = re.compile(r"composite_declaration<\"(\w+)\" = (\{.*\})>, template_op")
+
+
+def graphs(program: AIProgram) -> dict[str, list[str]]:
+    """Per graph its operations in order, without constants and terminator.
+
+    A composite's graph goes by its template's name; `broadcasting_add` is
+    written `add`, like the operation that it stands for.
+    """
+    result: dict[str, list[str]] = {}
+    current: list[str] = []
+    for line in str(program).splitlines():
+        if graph := _GRAPH.search(line):
+            name = graph[1]
+            if "template_op" in line and (composite := _COMPOSITE.match(name)):
+                name = composite[1]
+            current = result[name] = []
+        elif operation := _OPERATION.match(line):
+            name = operation[1].removeprefix("broadcasting_")
+            if name not in ("constant", "output"):
+                current.append(name)
+    return result
+
+
+def declarations(program: AIProgram) -> list[tuple[str, str]]:
+    """Name and attribute text of every composite, in the module's order."""
+    return [(found[1], found[2]) for found in _DECLARATION.finditer(str(program))]
+
+
+_OP = re.compile(r"^\s*(?:%[\w:, #%]+ = )?coreai\.([\w.]+)")
+
+
+class _Function(torch.nn.Module):
+    def __init__(self, fn: Callable[..., Any]) -> None:
+        super().__init__()
+        self.fn = fn
+
+    def forward(self, *args: torch.Tensor) -> Any:
+        return self.fn(*args)
+
+
+def ops(
+    fn: Callable[..., Any],
+    *args: torch.Tensor,
+    dynamic: tuple[tuple[int, ...], ...] | None = None,
+) -> str:
+    """Names of the ops of the optimized program, in order, without constants.
+
+    ``B.`` stands for the broadcasting form; a composite's graph comes first and
+    ends in its ``output``.
+    """
+    program = convert(export(_Function(fn), args, dynamic))
+    program.optimize()
+    names = []
+    for line in str(program).splitlines():
+        found = _OP.match(line)
+        if found and found[1] not in ("constant", "graph"):
+            names.append(found[1].replace("decomposable.broadcasting_", "B."))
+    assert names[-1:] == ["output"]
+    return " ".join(names[:-1])
