@@ -547,9 +547,8 @@ Value Emitter::slice(Value x, ArrayRef<int64_t> starts, ArrayRef<int64_t> ends,
 
 Value Emitter::pad(Value x, Value padding, Value fill, RankedTensorType type) {
   NamedAttribute mode = attribute(
-      "padding_mode",
-      coreai::PaddingModeAttr::get(builder.getContext(),
-                                   coreai::PaddingMode::Constant));
+      "padding_mode", coreai::PaddingModeAttr::get(
+                          builder.getContext(), coreai::PaddingMode::Constant));
   if (type)
     return createTyped<coreai::PadOp>(type, {x, padding, fill}, mode);
   return create<coreai::PadOp>({x, padding, fill}, mode);
