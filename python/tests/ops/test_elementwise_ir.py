@@ -95,7 +95,7 @@ SEQUENCES = [
         "complex",
         lambda x, y: torch.view_as_real(torch.complex(x, y)),
         (X, X),
-        "create_complex real_part reshape imaginary_part reshape concat",
+        "create_complex real_part imaginary_part reshape reshape concat",
     ),
     ("polar", torch.polar, (X, X), "cos B.mul sin B.mul create_complex"),
 ]
