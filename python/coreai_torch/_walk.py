@@ -45,7 +45,8 @@ _STORAGE_VIEWS = (
 
 def _check_row_major(node: torch.fx.Node) -> None:
     """Refuse a view of memory whose layout the values of a program lack."""
-    source = node.args[0].meta["val"]
+    operand: Any = node.args[0]
+    source = operand.meta["val"]
     offset = node.args[3] if len(node.args) > 3 else node.kwargs.get("storage_offset")
     if not source.is_contiguous() or (offset is not None and source.storage_offset()):
         raise ValueError(

@@ -42,9 +42,7 @@ def totals(results: Sequence[Result]) -> list[str]:
         all(r.verdict is Verdict.SCOPE for r in found) for found in grouped.values()
     )
     right = sum(_fully(found, Verdict.RIGHT) for found in grouped.values())
-    runnable = sum(
-        _fully(found, Verdict.RIGHT, *EXCUSED) for found in grouped.values()
-    )
+    runnable = sum(_fully(found, Verdict.RIGHT, *EXCUSED) for found in grouped.values())
     samples = sum(count.values()) - count[Verdict.SCOPE]
     lines = [
         f"operators fully right: {right} of {len(grouped)}",

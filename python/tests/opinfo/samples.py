@@ -74,7 +74,9 @@ class Call:
     def __call__(self, inputs: Iterator[torch.Tensor]) -> list[torch.Tensor]:
         """Applies the operator to ``inputs``; returns its tensors and numbers."""
         leaves = [
-            self._restore(next(inputs), leaf) if isinstance(leaf, torch.Tensor) else leaf
+            self._restore(next(inputs), leaf)
+            if isinstance(leaf, torch.Tensor)
+            else leaf
             for leaf in self.leaves
         ]
         first, args, kwargs = tree_unflatten(leaves, self.spec)

@@ -140,9 +140,7 @@ class Worker:
                 pending.append((index, call, call.eager()))
             except Exception as error:
                 reason = f"eager: {type(error).__name__}: {error}"
-                self._settle(
-                    index, call.description, Verdict.EXPORT, one_line(reason)
-                )
+                self._settle(index, call.description, Verdict.EXPORT, one_line(reason))
         # All at once first: the fixed cost of an export dominates, and most
         # operators are right.
         if len(pending) < 2 or not task["together"] or not self._run(pending, task):
