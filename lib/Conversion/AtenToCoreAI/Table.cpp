@@ -32,6 +32,7 @@ using llvm::StringRef;
 #define REDUCTION ROW
 #define SORTING ROW
 #define LINEAR_ALGEBRA ROW
+#define MATRIX_FUNCTIONS ROW
 #define CONVOLUTION ROW
 #define POOLING ROW
 #define NORMALIZATION ROW
@@ -92,7 +93,7 @@ bool corten::isAssertion(StringRef name) {
       .Cases({"_assert_async.default", "_assert_async.msg",
               "_assert_scalar.default", "_assert_tensor_metadata.default",
               "sym_constrain_range.default",
-              "sym_constrain_range_for_size.default"},
+              "sym_constrain_range_for_size.default", "with_effects"},
              true)
       .Default(false);
 }

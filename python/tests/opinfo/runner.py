@@ -11,15 +11,22 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import psutil  # type: ignore[import-untyped]
+
 from opinfo.verdict import Result, Verdict, one_line
 
-#: Seconds that a worker may take to start, which imports torch and op_db.
-_START_TIMEOUT = 300.0
+#: Processor seconds that a worker may take to start, which imports torch.
+_START_TIMEOUT = 120.0
+
+#: Wall seconds per processor second before a worker counts as hanging: the
+#: machine may be busy with something else.
+_PATIENCE = 60.0
 
 
 @dataclass(frozen=True)
@@ -65,10 +72,22 @@ class _Process:
             raise _Ended(self._epitaph()) from None
 
     def receive(self, timeout: float) -> dict[str, Any]:
-        """The next event; raises if the process ends or takes too long."""
+        """The next event; raises if the process ends or takes too long.
+
+        ``timeout`` is in processor seconds, so that a busy machine does not
+        look like a loop without end.
+        """
         assert self._process.stdout
+        started = time.monotonic()
+        used = self._processor_time()
         while b"\n" not in self._buffer:
-            if not self._selector.select(timeout):
+            if not self._selector.select(1.0):
+                patience = timeout * _PATIENCE
+                if (
+                    self._processor_time() - used < timeout
+                    and time.monotonic() - started < patience
+                ):
+                    continue
                 self.kill()
                 raise _Ended(f"no answer in {timeout:.0f} s")
             data = os.read(self._process.stdout.fileno(), 1 << 16)
@@ -79,6 +98,13 @@ class _Process:
         self.fresh = False
         event: dict[str, Any] = json.loads(line)
         return event
+
+    def _processor_time(self) -> float:
+        try:
+            times = psutil.Process(self._process.pid).cpu_times()
+        except psutil.NoSuchProcess:
+            return 0.0
+        return float(times.user + times.system)
 
     def kill(self) -> None:
         self._process.kill()

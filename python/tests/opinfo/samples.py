@@ -95,6 +95,16 @@ class Call:
         self.mutates |= [x._version for x in inputs] != before
         return [value.detach().clone() for value in outputs]
 
+    def exact(self) -> list[torch.Tensor] | None:
+        """The outputs computed in double precision, if the operator can."""
+        inputs = [
+            x.double() if x.is_floating_point() else x for x in self.inputs()
+        ]
+        try:
+            return [value.detach().clone() for value in self(iter(inputs))]
+        except Exception:
+            return None
+
     def _restore(self, value: torch.Tensor, original: torch.Tensor) -> torch.Tensor:
         if self.mutates:
             value = value.clone()

@@ -11,6 +11,8 @@ _SPARSE = "sparse tensors"
 _BACKWARD = "backward pass"
 _CUDA = "needs a CUDA device"
 _LAYOUT = "the values are uninitialized memory"
+_OPAQUE = "an opaque operator of torch.nn, not ATen"
+_WIDE = "the result needs 64-bit integers"
 _PYTHON = "no tensor goes in or comes out"
 
 #: Names as in op_db, with the variant after a dot.
@@ -54,9 +56,29 @@ OUT_OF_SCOPE: dict[str, str] = {
             new_empty_strided
             """,
         _PYTHON: "broadcast_shapes",
+        _OPAQUE: """
+            nn.functional.linear_cross_entropy.chunked
+            nn.functional.linear_cross_entropy.chunked_none
+            """,
+        _WIDE: "hash_tensor",
     }.items()
     for name in names.split()
 }
+
+#: Refusals of the converter that put a single sample out of scope.
+_REFUSALS: tuple[tuple[str, str], ...] = (
+    ("needs random numbers", _RANDOM),
+    ("Core AI has no complex32 tensors", "complex32 has no counterpart in Core AI"),
+)
+
+
+def refusal(message: str) -> str | None:
+    """Why a sample that the converter refused is out of scope, if it is."""
+    for pattern, reason in _REFUSALS:
+        if pattern in message:
+            return reason
+    return None
+
 
 #: Messages of coreai-core's interpreter, and the limit that each one shows.
 _INTERPRETER_LIMITS: tuple[tuple[str, str], ...] = ()

@@ -28,7 +28,7 @@ import coreai_torch
 from opinfo import samples
 from opinfo.compare import difference, fits
 from opinfo.samples import Call, Calls
-from opinfo.scope import interpreter_limit
+from opinfo.scope import interpreter_limit, refusal
 from opinfo.verdict import Verdict, one_line
 
 if TYPE_CHECKING:
@@ -59,6 +59,8 @@ def _convert(
         return exported.graph_signature.user_inputs, converter.to_coreai()
     except Exception as error:
         message = f"{type(error).__name__}: {error}"
+        if reason := refusal(message):
+            raise Settled(Verdict.SCOPE, reason) from None
         raise Settled(Verdict.CONVERSION, one_line(message)) from None
 
 
@@ -99,9 +101,12 @@ def _execute(
         raise Settled(Verdict.RUNTIME, one_line(message)) from None
     values = [outputs[name] for name in names]
     verdicts = []
-    for reference in references:
+    for call, reference in zip(calls, references, strict=True):
         mine, values = values[: len(reference)], values[len(reference) :]
         found = [difference(a, e) for a, e in zip(mine, reference, strict=True)]
+        if any(found) and (exact := call.exact()):
+            triples = zip(mine, reference, exact, strict=True)
+            found = [difference(*triple) for triple in triples]
         reasons = [f"output {i}: {text}" for i, text in enumerate(found) if text]
         if not reasons:
             verdicts.append((Verdict.RIGHT, ""))
