@@ -97,9 +97,7 @@ class Call:
 
     def exact(self) -> list[torch.Tensor] | None:
         """The outputs computed in double precision, if the operator can."""
-        inputs = [
-            x.double() if x.is_floating_point() else x for x in self.inputs()
-        ]
+        inputs = [x.double() if x.is_floating_point() else x for x in self.inputs()]
         try:
             return [value.detach().clone() for value in self(iter(inputs))]
         except Exception:
