@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test lint tidy bench wheel clean
+.PHONY: help setup build demo test opinfo lint tidy bench wheel clean
 
 # Extra arguments for pytest: make test PYTEST_ARGS='-k conv'
 PYTEST_ARGS ?=
+# Extra arguments for opinfo: make opinfo OPINFO_ARGS='--dtypes float32'
+OPINFO_ARGS ?=
 # Extra arguments for the benchmark: make bench BENCH_ARGS='--help'
 BENCH_ARGS ?=
 
@@ -23,6 +25,9 @@ demo: build ## convert, save and run a vision transformer
 
 test: build ## lint, lit, unit tests, pytest
 	@scripts/test $(PYTEST_ARGS)
+
+opinfo: build ## run the samples of PyTorch's operator database
+	@PYTHONPATH=python/tests .venv/bin/python -m opinfo $(OPINFO_ARGS)
 
 lint: build ## clang-format, ruff, mypy; clang-tidy on the files you touched
 	@scripts/lint

@@ -137,10 +137,10 @@ FailureOr<AdvancedIndex> corten::readIndices(const AtenNode &node,
   }
 
   auto isIndexed = [&](int64_t axis) { return bool(indices.values[axis]); };
-  auto first = llvm::find_if(result.order, isIndexed);
+  auto *first = llvm::find_if(result.order, isIndexed);
   if (first == result.order.end())
     return emit.error(node) << "every index is None";
-  auto last = std::find_if_not(first, result.order.end(), isIndexed);
+  auto *last = std::find_if_not(first, result.order.end(), isIndexed);
   bool isAdjacent = std::none_of(last, result.order.end(), isIndexed);
 
   SmallVector<Value> used;

@@ -12,10 +12,6 @@
 using namespace corten;
 using namespace mlir;
 
-static RankedTensorType typeOf(Value x) {
-  return cast<RankedTensorType>(x.getType());
-}
-
 /// True where query i may look at key j: j <= i, counted from the first query
 /// and the first key.
 static Value causalMask(Emitter &emit, const DimExpr &queries,
@@ -31,26 +27,12 @@ static Value causalMask(Emitter &emit, const DimExpr &queries,
 
 /// Leading axes of a tensor with more than four, as one.
 static Value flattenBatch(Emitter &emit, Value x) {
-  RankedTensorType type = typeOf(x);
-  int64_t batch = 1;
-  for (int64_t extent : type.getShape().drop_back(3))
-    batch = ShapedType::isDynamic(extent) || ShapedType::isDynamic(batch)
-                ? ShapedType::kDynamic
-                : batch * extent;
-  SmallVector<DimExpr> shape = {
-      DimExpr(emit, ShapedType::isDynamic(batch) ? -1 : batch)};
-  SmallVector<int64_t> extents = {batch};
-  for (int64_t axis = type.getRank() - 3; axis < type.getRank(); ++axis) {
-    shape.push_back(DimExpr(emit, x, axis));
-    extents.push_back(type.getDimSize(axis));
-  }
-  return emit.reshape(x, joinDims(emit, shape),
-                      RankedTensorType::get(extents, type.getElementType()));
+  return emit.mergeAxes(x, 0, emit.type(x).getRank() - 3);
 }
 
 /// One head if there is no axis of heads, one batch if there is none of those.
 static Value toRank4(Emitter &emit, Value x) {
-  switch (typeOf(x).getRank()) {
+  switch (emit.type(x).getRank()) {
   case 2:
     return emit.expandDims(x, {0, 1});
   case 3:
@@ -65,8 +47,8 @@ static Value toRank4(Emitter &emit, Value x) {
 /// Brings a mask, which broadcasts to [batch..., Tq, Tk] of the query as it
 /// was given, to what broadcasts to [B, H, Tq, Tk].
 static Value maskToRank4(Emitter &emit, Value mask, Value query) {
-  int64_t rank = typeOf(mask).getRank();
-  RankedTensorType queryType = typeOf(query);
+  int64_t rank = emit.type(mask).getRank();
+  RankedTensorType queryType = emit.type(query);
   // Without heads, the mask's third-last axis is the batch.
   if (queryType.getRank() == 3 && rank == 3)
     return emit.expandDims(mask, {1});
@@ -84,7 +66,7 @@ static Value maskToRank4(Emitter &emit, Value mask, Value query) {
     extents.push_back(dim.extent());
   Value repeated = emit.broadcastTo(
       mask, joinDims(emit, shape, IndexKind::Unsigned),
-      RankedTensorType::get(extents, typeOf(mask).getElementType()));
+      RankedTensorType::get(extents, emit.type(mask).getElementType()));
   return flattenBatch(emit, repeated);
 }
 
@@ -95,7 +77,7 @@ static Value maskToRank4(Emitter &emit, Value mask, Value query) {
 /// Repeats each of the heads of [B, H, T, D] in place, up to `heads` of them.
 static FailureOr<Value> repeatHeads(const AtenNode &node, Emitter &emit,
                                     Value x, int64_t heads) {
-  RankedTensorType type = typeOf(x);
+  RankedTensorType type = emit.type(x);
   int64_t own = type.getDimSize(1);
   if (own == heads)
     return x;
@@ -163,7 +145,7 @@ static FailureOr<Value> lowerAttention(const AtenNode &node, Emitter &emit) {
   Value key = emit.tensor(node, "key");
   Value value = emit.tensor(node, "value");
   Value mask = emit.optionalTensor(node, "attn_mask");
-  int64_t rank = typeOf(query).getRank();
+  int64_t rank = emit.type(query).getRank();
   if (rank < 2)
     return emit.error(node) << "attention of a query with " << rank << " axes";
   if (node.flag("is_causal")) {
@@ -196,7 +178,7 @@ static FailureOr<Value> lowerAttention(const AtenNode &node, Emitter &emit) {
       spec, operands, [&](ValueRange arguments) -> FailureOr<Value> {
         FailureOr<Value> keys = arguments[1], values = arguments[2];
         if (repeats) {
-          int64_t heads = typeOf(arguments[0]).getDimSize(1);
+          int64_t heads = emit.type(arguments[0]).getDimSize(1);
           keys = repeatHeads(node, emit, arguments[1], heads);
           values = repeatHeads(node, emit, arguments[2], heads);
           if (failed(keys) || failed(values))

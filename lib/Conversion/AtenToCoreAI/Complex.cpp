@@ -84,8 +84,9 @@ static FailureOr<Value> lowerViewAsComplex(const AtenNode &node,
 static Value lowerViewAsReal(const AtenNode &node, Emitter &emit) {
   Value x = emit.tensor(node, "self");
   int64_t last = cast<RankedTensorType>(x.getType()).getRank();
-  Value real = emit.expandDims(realPart(emit, x), {last});
-  Value imaginary = emit.expandDims(imaginaryPart(emit, x), {last});
+  Value real = realPart(emit, x), imaginary = imaginaryPart(emit, x);
+  real = emit.expandDims(real, {last});
+  imaginary = emit.expandDims(imaginary, {last});
   return emit.concat({real, imaginary}, last);
 }
 

@@ -69,7 +69,7 @@ static FailureOr<SmallVector<Value>> emitGraph(const AtenNode &node,
 static Value withType(Emitter &emit, Value x, RankedTensorType type) {
   if (x.getType() == type)
     return x;
-  if (cast<RankedTensorType>(x.getType()).getRank() != type.getRank())
+  if (emit.type(x).getRank() != type.getRank())
     return emit.reshape(x, type.getShape());
   return emit.reshape(x, emit.shape(x), type);
 }
@@ -157,7 +157,7 @@ struct Loop {
 static FailureOr<Results> emitLoop(Emitter &emit, const Loop &loop) {
   SmallVector<RankedTensorType> types;
   for (Value value : loop.initial)
-    types.push_back(cast<RankedTensorType>(value.getType()));
+    types.push_back(emit.type(value));
   SmallVector<Type> stateTypes(types.begin(), types.end());
 
   OperationState state(emit.location, coreai::WhileOp::getOperationName());
@@ -282,7 +282,7 @@ static FailureOr<Results> stepThrough(const AtenNode &node, Emitter &emit,
     };
     SmallVector<Value> inputs(state.slice(1, numCarried));
     for (Value sequence : *sequences) {
-      auto type = cast<RankedTensorType>(sequence.getType());
+      auto type = emit.type(sequence);
       SmallVector<int64_t> extents(type.getShape());
       extents[0] = 1;
       Value slice = emit.createTyped<coreai::SliceOp>(
@@ -307,7 +307,7 @@ static FailureOr<Results> stepThrough(const AtenNode &node, Emitter &emit,
         continue;
       }
       Value stack = state[i + 1];
-      int64_t rank = cast<RankedTensorType>(stack.getType()).getRank();
+      int64_t rank = emit.type(stack).getRank();
       next.push_back(emit.createTyped<coreai::SliceUpdateOp>(
           stack.getType(),
           {stack, bounds(step, 0, rank), bounds(following, INT32_MAX, rank),

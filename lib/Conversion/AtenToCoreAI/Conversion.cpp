@@ -48,6 +48,7 @@ corten::findUnsupported(const Program &program) {
   std::map<std::string, UnsupportedOperator> found;
   collectUnsupported(program.main, found);
   std::vector<UnsupportedOperator> result;
+  result.reserve(found.size());
   for (auto &entry : found)
     result.push_back(std::move(entry.second));
   return result;

@@ -12,10 +12,6 @@
 using namespace corten;
 using namespace mlir;
 
-static int64_t rankOf(Value x) {
-  return cast<RankedTensorType>(x.getType()).getRank();
-}
-
 namespace {
 /// A convolution with two or three spatial axes.
 struct Geometry {
@@ -77,8 +73,8 @@ static Value forward(Emitter &emit, const Geometry &geometry, Value x,
                       emit.sizes(geometry.stride, IndexKind::Unsigned),
                       emit.sizes(geometry.dilation, IndexKind::Unsigned),
                       emit.scalar(geometry.groups, emit.ui32())};
-  return rankOf(x) == 4 ? emit.create<coreai::Conv2dOp>(operands)
-                        : emit.create<coreai::Conv3dOp>(operands);
+  return emit.type(x).getRank() == 4 ? emit.create<coreai::Conv2dOp>(operands)
+                                     : emit.create<coreai::Conv3dOp>(operands);
 }
 
 /// The runtime takes the declared extents of the result as the true ones, so
@@ -97,7 +93,7 @@ static Value transposed(Emitter &emit, const Geometry &geometry, Value x,
     shape.insert(shape.begin() + *geometry.unitAxis, 1);
     type = RankedTensorType::get(shape, type.getElementType());
   }
-  return rankOf(x) == 4
+  return emit.type(x).getRank() == 4
              ? emit.createTyped<coreai::ConvTranspose2dOp>(type, operands)
              : emit.createTyped<coreai::ConvTranspose3dOp>(type, operands);
 }
@@ -109,10 +105,11 @@ static Value transposed(Emitter &emit, const Geometry &geometry, Value x,
 static FailureOr<Value> lowerConvolution(const AtenNode &node, Emitter &emit) {
   Value x = emit.tensor(node, "input");
   Type element = getElementTypeOrSelf(x);
-  int64_t spatial = rankOf(x) - 2;
+  int64_t spatial = emit.type(x).getRank() - 2;
   if (spatial < 1 || spatial > 3)
-    return emit.error(node) << "Only conv1d, conv2d and conv3d are supported, "
-                            << "but the input has " << rankOf(x) << " axes";
+    return emit.error(node)
+           << "Only conv1d, conv2d and conv3d are supported, "
+           << "but the input has " << emit.type(x).getRank() << " axes";
   if (!isa<FloatType, ComplexType>(element))
     return emit.error(node)
            << "convolution of " << element << "; Core AI convolves floats only";
@@ -133,10 +130,9 @@ static FailureOr<Value> lowerConvolution(const AtenNode &node, Emitter &emit) {
                      ? transposed(emit, geometry, x, weight, emit.typeOf(node))
                      : forward(emit, geometry, x, weight);
   if (Value bias = emit.optionalTensor(node, "bias")) {
-    SmallVector<int64_t> shape(rankOf(x), 1);
+    SmallVector<int64_t> shape(emit.type(x).getRank(), 1);
     shape[1] = -1;
-    if (auto type = cast<RankedTensorType>(bias.getType());
-        type.hasStaticShape())
+    if (auto type = emit.type(bias); type.hasStaticShape())
       shape[1] = type.getDimSize(0);
     result = emit.add(result, emit.reshape(emit.cast(bias, element), shape));
   }

@@ -11,7 +11,7 @@ using namespace corten;
 using namespace mlir;
 
 DimExpr::DimExpr(Emitter &emit, Value x, int64_t axis) : emit(&emit) {
-  auto type = cast<RankedTensorType>(x.getType());
+  auto type = emit.type(x);
   if (type.isDynamicDim(axis))
     value = emit.dim(x, axis);
   else
@@ -93,7 +93,7 @@ Value corten::countUp(Emitter &emit, const DimExpr &count) {
 Value corten::sliceAxis(Emitter &emit, Value x, int64_t axis,
                         const DimExpr &start, const DimExpr &end,
                         int64_t stride) {
-  auto type = cast<RankedTensorType>(x.getType());
+  auto type = emit.type(x);
   SmallVector<DimExpr> starts(type.getRank(), DimExpr(emit, 0));
   SmallVector<DimExpr> ends(type.getRank(), DimExpr(emit, INT32_MAX));
   SmallVector<int64_t> strides(type.getRank(), 1);
@@ -113,7 +113,7 @@ Value corten::sliceAxis(Emitter &emit, Value x, int64_t axis,
 
 Value corten::padDims(Emitter &emit, Value x, ArrayRef<DimExpr> padding,
                       Value fill) {
-  auto type = cast<RankedTensorType>(x.getType());
+  auto type = emit.type(x);
   // Inference knows nothing when one amount is not a constant.
   SmallVector<int64_t> shape;
   bool changes = false;
@@ -128,10 +128,6 @@ Value corten::padDims(Emitter &emit, Value x, ArrayRef<DimExpr> padding,
   }
   if (!changes)
     return x;
-  return emit.createTyped<coreai::PadOp>(
-      RankedTensorType::get(shape, type.getElementType()),
-      {x, joinDims(emit, padding, IndexKind::Unsigned), fill},
-      emit.attribute("padding_mode", coreai::PaddingModeAttr::get(
-                                         emit.builder.getContext(),
-                                         coreai::PaddingMode::Constant)));
+  return emit.pad(x, joinDims(emit, padding, IndexKind::Unsigned), fill,
+                  RankedTensorType::get(shape, type.getElementType()));
 }

@@ -551,18 +551,13 @@ Value Emitter::slice(Value x, ArrayRef<int64_t> starts, ArrayRef<int64_t> ends,
   return create<coreai::SliceOp>({x, start, end, stride});
 }
 
-Value Emitter::pad(Value x, ArrayRef<int64_t> padding, Value fill) {
-  if (llvm::all_of(padding, [](int64_t amount) { return amount == 0; }))
-    return x;
-  return pad(x, indices(padding, IndexKind::Unsigned), fill);
-}
-
-Value Emitter::pad(Value x, Value padding, Value fill) {
-  return create<coreai::PadOp>(
-      {x, padding, fill},
-      attribute("padding_mode",
-                coreai::PaddingModeAttr::get(builder.getContext(),
-                                             coreai::PaddingMode::Constant)));
+Value Emitter::pad(Value x, Value padding, Value fill, RankedTensorType type) {
+  NamedAttribute mode = attribute(
+      "padding_mode", coreai::PaddingModeAttr::get(
+                          builder.getContext(), coreai::PaddingMode::Constant));
+  if (type)
+    return createTyped<coreai::PadOp>(type, {x, padding, fill}, mode);
+  return create<coreai::PadOp>({x, padding, fill}, mode);
 }
 
 Value Emitter::slice(Value x, int64_t axis, Value start, Value end,

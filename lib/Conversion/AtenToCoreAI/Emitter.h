@@ -250,9 +250,9 @@ public:
                     llvm::ArrayRef<int64_t> strides,
                     mlir::RankedTensorType type = {});
   /// Surrounds `x` with a rank-0 value; `padding` is [before, after] per axis.
-  mlir::Value pad(mlir::Value x, llvm::ArrayRef<int64_t> padding,
-                  mlir::Value fill);
-  mlir::Value pad(mlir::Value x, mlir::Value padding, mlir::Value fill);
+  /// `type` states extents that inference cannot know.
+  mlir::Value pad(mlir::Value x, mlir::Value padding, mlir::Value fill,
+                  mlir::RankedTensorType type = {});
   /// Slice of one axis; `start` and `end` are tensor<1xsi32>.
   mlir::Value slice(mlir::Value x, int64_t axis, mlir::Value start,
                     mlir::Value end, int64_t stride,

@@ -8,10 +8,6 @@
 using namespace corten;
 using namespace mlir;
 
-static int64_t rankOf(Value x) {
-  return cast<RankedTensorType>(x.getType()).getRank();
-}
-
 //===----------------------------------------------------------------------===//
 // Products
 //===----------------------------------------------------------------------===//
@@ -129,7 +125,7 @@ static Value lowerTrilinear(const AtenNode &node, Emitter &emit) {
                expanded("i3", "expand3"));
   SmallVector<int64_t> axes;
   for (int64_t dim : node.integers("sumdim"))
-    axes.push_back(emit.axis(dim, rankOf(x)));
+    axes.push_back(emit.axis(dim, emit.type(x).getRank()));
   return emit.reduce<coreai::ReduceSumOp>(x, axes, /*keepDims=*/false);
 }
 
@@ -143,7 +139,7 @@ static Value lowerTrilinear(const AtenNode &node, Emitter &emit) {
 /// a gather of (row, column) pairs from the two axes brought to the front.
 static Value lowerDiagonal(const AtenNode &node, Emitter &emit) {
   Value x = emit.tensor(node, "self");
-  int64_t rank = rankOf(x);
+  int64_t rank = emit.type(x).getRank();
   int64_t rows = emit.axis(node.integer("dim1"), rank);
   int64_t columns = emit.axis(node.integer("dim2"), rank);
   int64_t offset = node.integer("offset");

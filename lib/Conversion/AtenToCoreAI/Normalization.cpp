@@ -14,10 +14,6 @@
 using namespace corten;
 using namespace mlir;
 
-static RankedTensorType typeOf(Value x) {
-  return cast<RankedTensorType>(x.getType());
-}
-
 static Value mean(Emitter &emit, Value x, ArrayRef<int64_t> axes) {
   return emit.reduce<coreai::ReduceMeanOp>(x, axes, /*keepDims=*/true);
 }
@@ -64,7 +60,8 @@ static Value affine(Emitter &emit, Value x, Value scale, Value shift) {
 /// the given rank: [C, 1, …].
 static Value overChannels(Emitter &emit, Value vector, int64_t rank) {
   SmallVector<int64_t> shape(rank - 1, 1);
-  shape[0] = typeOf(vector).isDynamicDim(0) ? -1 : typeOf(vector).getDimSize(0);
+  shape[0] =
+      emit.type(vector).isDynamicDim(0) ? -1 : emit.type(vector).getDimSize(0);
   return emit.reshape(vector, shape);
 }
 
@@ -82,12 +79,12 @@ static FailureOr<Results> lowerLayerNorm(const AtenNode &node, Emitter &emit) {
   Type element = getElementTypeOrSelf(x);
   double eps = node.number("eps");
   ArrayRef<int64_t> shape =
-      typeOf(x).getShape().take_back(node.list("normalized_shape").size());
+      emit.type(x).getShape().take_back(node.list("normalized_shape").size());
   if (ShapedType::isDynamicShape(shape) &&
       !(node.has("weight") && node.has("bias")))
     return emit.error(node) << "layer norm over an axis of dynamic size needs "
                             << "a weight and a bias";
-  int64_t rank = typeOf(x).getRank();
+  int64_t rank = emit.type(x).getRank();
   SmallVector<int64_t> axes = llvm::to_vector(
       llvm::seq<int64_t>(rank - static_cast<int64_t>(shape.size()), rank));
 
@@ -121,7 +118,7 @@ static FailureOr<Results> lowerLayerNorm(const AtenNode &node, Emitter &emit) {
 
 /// `x` as [N, groups, C / groups, rest].
 static Value splitGroups(Emitter &emit, Value x, int64_t groups) {
-  RankedTensorType type = typeOf(x);
+  RankedTensorType type = emit.type(x);
   int64_t rest = 1;
   for (int64_t extent : type.getShape().drop_front(2))
     rest = ShapedType::isDynamic(extent) || ShapedType::isDynamic(rest)
@@ -144,7 +141,7 @@ static Value splitGroups(Emitter &emit, Value x, int64_t groups) {
 /// spatial axes. Results 1 and 2 are [N, groups].
 static FailureOr<Results> lowerGroupNorm(const AtenNode &node, Emitter &emit) {
   Value x = emit.tensor(node, "input");
-  RankedTensorType type = typeOf(x);
+  RankedTensorType type = emit.type(x);
   double eps = node.number("eps");
   int64_t groups = node.integer("group");
   if (type.isDynamicDim(1))
@@ -163,7 +160,7 @@ static FailureOr<Results> lowerGroupNorm(const AtenNode &node, Emitter &emit) {
         Statistics statistics(emit, splitGroups(emit, input, groups), {2, 3});
         Value standard = emit.mul(statistics.centered,
                                   statistics.inverseDeviation(emit, eps));
-        standard = emit.reshape(standard, emit.shape(input), typeOf(input));
+        standard = emit.reshape(standard, emit.shape(input), emit.type(input));
         int64_t rank = type.getRank();
         return affine(emit, emit.cast(standard, type.getElementType()),
                       overChannels(emit, arguments[1], rank),
@@ -198,7 +195,7 @@ static FailureOr<Results> lowerGroupNorm(const AtenNode &node, Emitter &emit) {
 static FailureOr<Value> batchNorm(const AtenNode &node, Emitter &emit,
                                   Value mean, Value variance) {
   Value x = emit.tensor(node, "input");
-  RankedTensorType type = typeOf(x);
+  RankedTensorType type = emit.type(x);
   if (type.getRank() < 2 || type.getRank() > 5)
     return emit.error(node) << "batch norm of a tensor with " << type.getRank()
                             << " axes, want 2 to 5";
@@ -257,7 +254,7 @@ static FailureOr<Value> batchNormTraining(const AtenNode &node, Emitter &emit,
                                           Value &mean, Value &variance) {
   Value x = emit.tensor(node, "input");
   SmallVector<int64_t> axes = {0};
-  for (int64_t axis = 2; axis < typeOf(x).getRank(); ++axis)
+  for (int64_t axis = 2; axis < emit.type(x).getRank(); ++axis)
     axes.push_back(axis);
   Statistics statistics(emit, wide(emit, x), axes);
   mean = emit.shrinkDims(statistics.mean, axes);
@@ -322,7 +319,7 @@ static FailureOr<Results> lowerBatchNormFunctional(const AtenNode &node,
   Value x = emit.tensor(node, "input");
   Type element = getElementTypeOrSelf(variance);
   Value count;
-  for (int64_t axis = 0; axis < typeOf(x).getRank(); ++axis) {
+  for (int64_t axis = 0; axis < emit.type(x).getRank(); ++axis) {
     if (axis == 1)
       continue;
     Value extent = emit.cast(DimExpr(emit, x, axis).scalar(), element);
@@ -352,7 +349,7 @@ static FailureOr<Results> lowerBatchNormFunctional(const AtenNode &node,
 ///   (x - mean) * rsqrt(var + eps) * weight + bias
 static FailureOr<Value> lowerInstanceNorm(const AtenNode &node, Emitter &emit) {
   Value x = emit.tensor(node, "input");
-  RankedTensorType type = typeOf(x);
+  RankedTensorType type = emit.type(x);
   Type element = type.getElementType();
   int64_t rank = type.getRank();
   double eps = node.number("eps");

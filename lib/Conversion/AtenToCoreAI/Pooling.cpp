@@ -14,10 +14,6 @@
 using namespace corten;
 using namespace mlir;
 
-static int64_t rankOf(Value x) {
-  return cast<RankedTensorType>(x.getType()).getRank();
-}
-
 static RankedTensorType withAxis(RankedTensorType type, int64_t axis,
                                  int64_t extent) {
   SmallVector<int64_t> shape(type.getShape());
@@ -99,7 +95,7 @@ static SmallVector<int64_t> eachOf(ArrayRef<Window> windows,
 /// Pads the spatial axes of `x` so that every window lies inside.
 static Value padWindows(Emitter &emit, Value x, ArrayRef<Window> windows,
                         Value fill) {
-  int64_t first = rankOf(x) - windows.size();
+  int64_t first = emit.type(x).getRank() - windows.size();
   SmallVector<DimExpr> amounts(2 * first, DimExpr(emit, 0));
   for (auto [i, window] : llvm::enumerate(windows)) {
     DimExpr extent(emit, x, first + i);
@@ -127,7 +123,7 @@ static Value winner(Emitter &emit, Value x, int64_t axis) {
   Value isNan = emit.notEqual(x, x);
   Value order =
       column(emit, emit.cast(countUp(emit, DimExpr(emit, x, axis)), emit.f32()),
-             rankOf(x) - 1 - axis);
+             emit.type(x).getRank() - 1 - axis);
   Value last = argmax(emit.mul(emit.cast(isNan, emit.f32()),
                                emit.add(order, emit.scalar(1.0, emit.f32()))));
   Value anyNan = emit.create<coreai::AnyOp>({isNan, emit.indices({axis})});
@@ -153,15 +149,14 @@ public:
       return;
     for (Coordinate &inner : found)
       if (!inner.isOwnIndex)
-        inner.positions = emit.create<coreai::GatherAlongAxisOp>(
-            {inner.positions, positions, emit.index(axis)});
+        inner.positions = emit.gather(inner.positions, positions, axis);
     found.push_back({axis, positions, /*isOwnIndex=*/false});
   }
 
   /// Passes over an axis with one element per box.
   void skip(int64_t axis) {
     Value own = column(emit, countUp(emit, DimExpr(emit, values, axis)),
-                       rankOf(values) - 1 - axis);
+                       emit.type(values).getRank() - 1 - axis);
     found.push_back({axis, own, /*isOwnIndex=*/true});
   }
 
@@ -205,7 +200,7 @@ static Value lowest(Emitter &emit, Type element) {
 /// kernel's elements, one strided slice each, are put side by side.
 static Value windowPositions(Emitter &emit, Value x, ArrayRef<Window> windows) {
   ArgmaxSearch search(emit, x);
-  int64_t last = rankOf(x);
+  int64_t last = emit.type(x).getRank();
   for (int64_t i = windows.size(); i-- > 0;) {
     const Window &window = windows[i];
     int64_t axis = last - windows.size() + i;
@@ -258,7 +253,7 @@ template <int64_t spatial, typename PoolOp>
 static FailureOr<Results> lowerMaxPool(const AtenNode &node, Emitter &emit) {
   Value x = emit.tensor(node, "self");
   Type element = getElementTypeOrSelf(x);
-  bool batched = rankOf(x) == spatial + 2;
+  bool batched = emit.type(x).getRank() == spatial + 2;
   RankedTensorType type = emit.typeOf(node);
   if (!batched) {
     x = emit.expandDims(x, {0});
@@ -357,7 +352,7 @@ static FailureOr<Value> lowerAvgPool(const AtenNode &node, Emitter &emit,
                                      const CompositeSpec &spec) {
   Value x = emit.tensor(node, "self");
   Type element = getElementTypeOrSelf(x);
-  bool batched = rankOf(x) == spatial + 2;
+  bool batched = emit.type(x).getRank() == spatial + 2;
   RankedTensorType type = emit.typeOf(node);
   if (!batched) {
     x = emit.expandDims(x, {0});
@@ -465,7 +460,7 @@ static FailureOr<Value> lowerAdaptiveAvgPool(const AtenNode &node,
     return failure();
   Value x = emit.tensor(node, "self");
   Type element = getElementTypeOrSelf(x);
-  int64_t first = rankOf(x) - spatial;
+  int64_t first = emit.type(x).getRank() - spatial;
   Value sums = emit.cast(x, emit.accumulationType(element));
   Type wide = getElementTypeOrSelf(sums);
 
@@ -527,7 +522,7 @@ static FailureOr<Results> lowerAdaptiveMaxPool(const AtenNode &node,
   bool wantsPositions = emit.isUsed(node, 1);
   ArgmaxSearch search(emit, x);
   for (int64_t i = spatial; i-- > 0;) {
-    int64_t axis = rankOf(x) - spatial + i;
+    int64_t axis = emit.type(x).getRank() - spatial + i;
     Value values = search.current();
     DimExpr extent(emit, values, axis);
     std::optional<int64_t> count = (*counts)[i];

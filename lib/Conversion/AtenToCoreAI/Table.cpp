@@ -22,12 +22,17 @@ using llvm::StringRef;
 #define ELEMENTWISE ROW
 #define ARITHMETIC ROW
 #define COMPLEX ROW
+#define FOURIER ROW
+#define ERROR_FUNCTION ROW
+#define GAMMA ROW
+#define BESSEL ROW
+#define ORTHOGONAL_POLYNOMIALS ROW
 #define COMPARISON ROW
 #define ACTIVATION ROW
 #define REDUCTION ROW
 #define SORTING ROW
-#define SPECIAL_FUNCTIONS ROW
 #define LINEAR_ALGEBRA ROW
+#define MATRIX_FUNCTIONS ROW
 #define CONVOLUTION ROW
 #define POOLING ROW
 #define NORMALIZATION ROW
@@ -88,7 +93,7 @@ bool corten::isAssertion(StringRef name) {
       .Cases({"_assert_async.default", "_assert_async.msg",
               "_assert_scalar.default", "_assert_tensor_metadata.default",
               "sym_constrain_range.default",
-              "sym_constrain_range_for_size.default"},
+              "sym_constrain_range_for_size.default", "with_effects"},
              true)
       .Default(false);
 }

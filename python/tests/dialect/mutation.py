@@ -35,30 +35,24 @@ def split_types(text):
         if letter == "," and depth == 0:
             types.append(text[start:index].strip())
             start = index + 1
-    return types + [text[start:].strip()] if text.strip() else []
+    return [*types, text[start:].strip()] if text.strip() else []
 
 
 class Op:
     """One op of a module: lines from its first to that with its types."""
 
-    PATTERN = re.compile(
-        r'( *)(?:(%\w+)(?::(\d+))? = )?"([\w.]+)"\((.*?)\)(.*)'
-    )
+    PATTERN = re.compile(r'( *)(?:(%\w+)(?::(\d+))? = )?"([\w.]+)"\((.*?)\)(.*)')
     SIGNATURE = re.compile(r"^(.*) : \((.*)\) -> (.*)$")
 
     def __init__(self, lines, first):
         self.first = first
         match = self.PATTERN.match(lines[first])
-        self.indent, self.result, self.count, self.name, operands, rest = (
-            match.groups()
-        )
+        self.indent, self.result, self.count, self.name, operands, rest = match.groups()
         self.operands = split_types(operands)
         self.last = first
         if rest.endswith("({"):
             end = f"{self.indent}}})"
-            while not (
-                lines[self.last].startswith(end) and " -> " in lines[self.last]
-            ):
+            while not (lines[self.last].startswith(end) and " -> " in lines[self.last]):
                 self.last += 1
             self.body = [rest, *lines[first + 1 : self.last]]
             rest = lines[self.last]
@@ -76,8 +70,7 @@ class Op:
         head = f"{self.indent}{f'{results} = ' if self.result else ''}"
         head += f'"{self.name}"({", ".join(self.operands)})'
         tail = (
-            f"{self.middle} : ({', '.join(self.inputs)}) -> "
-            f"({', '.join(self.outputs)})"
+            f"{self.middle} : ({', '.join(self.inputs)}) -> ({', '.join(self.outputs)})"
         )
         if not self.body:
             return [head + tail]

@@ -16,9 +16,7 @@ STRING = r'"((?:[^"\\]|\\.)*)"'
 
 # Properties that have no default, and that inference does not look at.
 PROPERTIES = {
-    "coreai.interpolate": (
-        "interpolation_mode = #coreai.interpolation_mode<linear>"
-    ),
+    "coreai.interpolate": ("interpolation_mode = #coreai.interpolation_mode<linear>"),
     "coreai.interpolate_coordinates": (
         "interpolation_mode = #coreai.interpolation_mode<linear>"
     ),
@@ -88,9 +86,7 @@ def infer(context, op, spellings):
     """The types that coreai-core infers, or "error"."""
     lines, names, types = get_operands(spellings)
     user = '"builtin.unrealized_conversion_cast"'
-    lines.append(
-        f"%user = {user}({', '.join(names)}) : ({', '.join(types)}) -> i1"
-    )
+    lines.append(f"%user = {user}({', '.join(names)}) : ({', '.join(types)}) -> i1")
     name = type("Op", (), {"OPERATION_NAME": op})
     with context, ir.Location.unknown():
         module = ir.Module.parse("\n".join(lines))
@@ -105,9 +101,7 @@ def infer(context, op, spellings):
     return ", ".join(map(str, inferred))
 
 
-@pytest.mark.parametrize(
-    ("op", "operands", "types"), read_table("INFER"), ids=str
-)
+@pytest.mark.parametrize(("op", "operands", "types"), read_table("INFER"), ids=str)
 def test_same_types(context, op, operands, types):
     assert infer(context, op, operands) == types
 

@@ -19,7 +19,9 @@ TESTS = verdicts.ROOT / "test/Dialect/CoreAI"
 
 # Cases that end the process of coreai-core instead of being rejected.
 ENDING = {
-    "constants that are not inline": r"@(?!all_|scan_|concat_|expand_|stat)\w+_resource\b",
+    "constants that are not inline": (
+        r"@(?!all_|scan_|concat_|expand_|stat)\w+_resource\b"
+    ),
     "a scalar of index vectors": r"@(gather|scatter)_nd_scalar\b",
     "a division by zero": r"@(transposed_zero_groups|\w+_no_blocks)\b",
     "a result without any axis": r"@transposed_scalar\b",
@@ -27,7 +29,9 @@ ENDING = {
     "an index vector of unknown length": r"@update_unknown_length\b",
     "no results": r"@split_nothing\b",
     "a thread count of unknown length": r"@grid_unknown\b",
-    "a kernel parameter of unknown length": r"@(max_pool_length|conv3d_unknown_length)\b",
+    "a kernel parameter of unknown length": (
+        r"@(max_pool_length|conv3d_unknown_length)\b"
+    ),
 }
 
 # Cases that coreai-core accepts: it ends its process when it prints them.
@@ -51,9 +55,7 @@ CASES = get_cases()
 
 @pytest.fixture(scope="module")
 def official():
-    return dict(
-        zip(CASES, verdicts.official(list(CASES.values())), strict=True)
-    )
+    return dict(zip(CASES, verdicts.official(list(CASES.values())), strict=True))
 
 
 @pytest.mark.parametrize("case", CASES)

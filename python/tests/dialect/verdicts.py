@@ -78,9 +78,7 @@ def _judge_all(sources, context, pipe):
     # The stack dumps of failed assertions.
     os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
     for source in sources:
-        print(
-            json.dumps(_judge_official(source, context)), file=pipe, flush=True
-        )
+        print(json.dumps(_judge_official(source, context)), file=pipe, flush=True)
 
 
 def main():

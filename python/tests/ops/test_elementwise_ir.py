@@ -62,7 +62,7 @@ SEQUENCES = [
     ("ge", torch.ge, (X, X), "B.greater B.equal B.or"),
     ("ge of integers", torch.ge, (INTS, INTS), "B.greater not"),
     ("gt of a number", lambda x: x > 0, (X,), "B.greater"),
-    ("logical_and", torch.logical_and, (X, X), "cast cast B.and"),
+    ("logical_and", torch.logical_and, (X, X + 1), "cast cast B.and"),
     ("bitwise_and", torch.bitwise_and, (INTS, INTS), "B.bitwise_and"),
     ("where", lambda x, y: torch.where(x > y, x, y), (X, X), "B.greater B.where"),
     (

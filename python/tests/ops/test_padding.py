@@ -22,20 +22,59 @@ CASES = [
         dtypes=(torch.float32, torch.float16, torch.bfloat16),
         dynamic=((0, 1),),
     ),
-    exact("constant_two_axes", lambda x: F.pad(x, (1, 0, 0, 2)), floats(2, 4, 3), dynamic=((1,),)),
+    exact(
+        "constant_two_axes",
+        lambda x: F.pad(x, (1, 0, 0, 2)),
+        floats(2, 4, 3),
+        dynamic=((1,),),
+    ),
     exact("constant_infinite", lambda x: F.pad(x, (1, 1), value=-inf), floats(2, 3)),
     exact("constant_int", lambda x: F.pad(x, (1, 1), value=-7), ints(2, 3)),
     exact("constant_bool", lambda x: F.pad(x, (1, 1), value=True), bools(2, 3)),
-    exact("constant_mixed_signs", lambda x: F.pad(x, (-1, 2)), floats(2, 3), dynamic=((0,),)),
-    exact("constant_crop", lambda x: F.pad(x, (-1, -2, 0, -1)), floats(4, 6), dynamic=((0, 1),)),
+    exact(
+        "constant_mixed_signs",
+        lambda x: F.pad(x, (-1, 2)),
+        floats(2, 3),
+        dynamic=((0,),),
+    ),
+    exact(
+        "constant_crop",
+        lambda x: F.pad(x, (-1, -2, 0, -1)),
+        floats(4, 6),
+        dynamic=((0, 1),),
+    ),
     exact("constant_nothing", lambda x: F.pad(x, (0, 0)) + 0, floats(2, 3)),
-    exact("constant_symbolic", lambda x, y: F.pad(x, (0, 8 - y.shape[0])), floats(2, 3), floats(4), dynamic=((), (0,))),
-    exact("reflect_1d", lambda x: F.pad(x, (1, 2), mode="reflect"), floats(1, 2, 4), dynamic=((2,),)),
-    exact("reflect_1d_unbatched", lambda x: F.pad(x, (2, 1), mode="reflect"), floats(2, 4)),
-    exact("reflect_2d", lambda x: F.pad(x, (1, 2, 3, 0), mode="reflect"), floats(2, 2, 5, 4), dynamic=((0, 2, 3),)),
-    exact("reflect_3d", lambda x: F.pad(x, (1, 1, 0, 1, 1, 0), mode="reflect"), floats(1, 2, 3, 3, 3)),
+    exact(
+        "constant_symbolic",
+        lambda x, y: F.pad(x, (0, 8 - y.shape[0])),
+        floats(2, 3),
+        floats(4),
+        dynamic=((), (0,)),
+    ),
+    exact(
+        "reflect_1d",
+        lambda x: F.pad(x, (1, 2), mode="reflect"),
+        floats(1, 2, 4),
+        dynamic=((2,),),
+    ),
+    exact(
+        "reflect_1d_unbatched", lambda x: F.pad(x, (2, 1), mode="reflect"), floats(2, 4)
+    ),
+    exact(
+        "reflect_2d",
+        lambda x: F.pad(x, (1, 2, 3, 0), mode="reflect"),
+        floats(2, 2, 5, 4),
+        dynamic=((0, 2, 3),),
+    ),
+    exact(
+        "reflect_3d",
+        lambda x: F.pad(x, (1, 1, 0, 1, 1, 0), mode="reflect"),
+        floats(1, 2, 3, 3, 3),
+    ),
     exact("reflect_crop", lambda x: F.pad(x, (-1, 2), mode="reflect"), floats(1, 2, 5)),
-    exact("replicate_1d", lambda x: F.pad(x, (4, 2), mode="replicate"), floats(1, 2, 3)),
+    exact(
+        "replicate_1d", lambda x: F.pad(x, (4, 2), mode="replicate"), floats(1, 2, 3)
+    ),
     exact(
         "replicate_2d",
         lambda x: F.pad(x, (1, 5, 3, 0), mode="replicate"),
@@ -43,8 +82,16 @@ CASES = [
         dtypes=(torch.float32, torch.float16),
         dynamic=((0, 2, 3),),
     ),
-    exact("replicate_3d", lambda x: F.pad(x, (1, 1, 0, 1, 1, 0), mode="replicate"), floats(1, 2, 3, 3, 3)),
-    exact("replicate_crop", lambda x: F.pad(x, (-1, 2, 1, -2), mode="replicate"), floats(1, 2, 5, 4)),
+    exact(
+        "replicate_3d",
+        lambda x: F.pad(x, (1, 1, 0, 1, 1, 0), mode="replicate"),
+        floats(1, 2, 3, 3, 3),
+    ),
+    exact(
+        "replicate_crop",
+        lambda x: F.pad(x, (-1, 2, 1, -2), mode="replicate"),
+        floats(1, 2, 5, 4),
+    ),
     exact("circular", lambda x: F.pad(x, (1, 2), mode="circular"), floats(1, 2, 4)),
 ]
 

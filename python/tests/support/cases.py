@@ -8,6 +8,7 @@ is exported, converted, and run on the official interpreter before and after
 
 from __future__ import annotations
 
+import inspect
 import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -147,8 +148,9 @@ def export(
         shapes = tuple(
             dict.fromkeys(axes, torch.export.Dim.DYNAMIC) for axes in dynamic
         )
-        if isinstance(module, _Function):  # All inputs are its one *args.
-            shapes = (shapes,)
+        parameters = inspect.signature(module.forward).parameters.values()
+        if any(p.kind is p.VAR_POSITIONAL for p in parameters):
+            shapes = (shapes,)  # All inputs are one tuple, *args.
     exported = torch.export.export(module.eval(), args, dynamic_shapes=shapes)
     return exported.run_decompositions(coreai_torch.get_decomp_table())
 

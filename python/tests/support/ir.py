@@ -68,7 +68,9 @@ def ops(
     ``B.`` stands for the broadcasting form; a composite's graph comes first and
     ends in its ``output``.
     """
-    program = convert(export(_Function(fn), args, dynamic))
+    # One tensor given twice would be exported as one input.
+    own = tuple(argument.clone() for argument in args)
+    program = convert(export(_Function(fn), own, dynamic))
     program.optimize()
     names = []
     for line in str(program).splitlines():

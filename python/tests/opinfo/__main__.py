@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Command line: ``python -m opinfo --help``."""
+
+from __future__ import annotations
+
+import argparse
+import fnmatch
+from pathlib import Path
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeElapsedColumn
+
+from opinfo import report, samples
+from opinfo.runner import Options, Runner
+from opinfo.scope import OUT_OF_SCOPE
+from opinfo.verdict import Result, Verdict, read_results, write_results
+
+ROOT = Path(__file__).resolve().parents[3]
+PAGE = ROOT / "docs" / "opinfo.md"
+OUTPUT = ROOT / "build" / "opinfo"
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m opinfo", description=__doc__)
+    parser.add_argument(
+        "--ops", nargs="+", default=["*"], help="names or patterns of operators"
+    )
+    parser.add_argument(
+        "--dtypes",
+        nargs="+",
+        default=list(samples.DTYPES),
+        choices=list(samples.DTYPES),
+    )
+    parser.add_argument("--samples", type=int, default=3, help="per op and dtype")
+    parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--timeout", type=float, default=20, help="seconds a sample")
+    parser.add_argument(
+        "--optimize", action="store_true", help="run the optimized programs"
+    )
+    parser.add_argument(
+        "--results",
+        type=Path,
+        default=OUTPUT / "results.jsonl",
+        help="where results are kept; what is run again replaces them",
+    )
+    parser.add_argument(
+        "--write", action="store_true", help=f"write {PAGE.relative_to(ROOT)}"
+    )
+    return parser.parse_args()
+
+
+def _out_of_scope(op: str, dtype: str) -> Result:
+    return Result(op, dtype, -1, Verdict.SCOPE, OUT_OF_SCOPE[op])
+
+
+def main() -> None:
+    arguments = _arguments()
+    console = Console()
+    infos = samples.operators()
+    pairs = [
+        (op, dtype)
+        for op, info in infos.items()
+        if any(fnmatch.fnmatchcase(op, pattern) for pattern in arguments.ops)
+        for dtype in arguments.dtypes
+        if samples.supports(info, dtype)
+    ]
+    options = Options(
+        arguments.samples, arguments.workers, arguments.timeout, arguments.optimize
+    )
+    runner = Runner(options, OUTPUT)
+    columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=console) as bar:
+        todo = [pair for pair in pairs if pair[0] not in OUT_OF_SCOPE]
+        task = bar.add_task("samples", total=len(todo))
+
+        def show(op: str, dtype: str, results: list[Result]) -> None:
+            bar.advance(task)
+            for result in results:
+                if result.verdict is not Verdict.RIGHT:
+                    line = f"{op} {dtype} {result.sample}: {result.verdict}"
+                    bar.print(f"{line}: {result.reason}", markup=False, soft_wrap=True)
+
+        results = runner.run(todo, show)
+    results += [_out_of_scope(*pair) for pair in pairs if pair[0] in OUT_OF_SCOPE]
+
+    again = set(pairs)
+    kept = read_results(arguments.results)
+    results += [r for r in kept if (r.op, r.dtype) not in again]
+    results.sort(key=lambda r: (r.op, list(samples.DTYPES).index(r.dtype), r.sample))
+    write_results(arguments.results, results)
+
+    dtypes = [d for d in samples.DTYPES if any(r.dtype == d for r in results)]
+    for dtype in dtypes:
+        console.print(f"{dtype}:")
+        for line in report.totals([r for r in results if r.dtype == dtype]):
+            console.print(f"  {line}", highlight=False)
+    if arguments.write:
+        PAGE.write_text(report.page(results, dtypes))
+
+
+if __name__ == "__main__":
+    main()

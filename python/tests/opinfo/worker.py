@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The process that runs samples.
+
+Reads one task per line from its input and answers with events, one JSON object
+per line: ``start`` names the samples that are about to run, so that whoever
+reads knows which ones ended the process; ``verdict`` settles one; ``done`` ends
+the task.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sys
+import tempfile
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+import torch
+from coreai.runtime import NDArray
+from support.runtime import from_numpy, to_numpy
+
+import coreai_torch
+from opinfo import samples
+from opinfo.compare import difference, fits
+from opinfo.samples import Call, Calls
+from opinfo.scope import interpreter_limit, refusal
+from opinfo.verdict import Verdict, one_line
+
+if TYPE_CHECKING:
+    from coreai.authoring import AIModelAsset, AIProgram
+
+
+@dataclass(frozen=True)
+class Settled(Exception):
+    """Ends work on a program with a verdict on all of its samples."""
+
+    verdict: Verdict
+    reason: str = ""
+
+
+def _convert(
+    calls: Sequence[Call], inputs: Sequence[torch.Tensor], outputs: list[str]
+) -> tuple[Sequence[str], AIProgram]:
+    """Exports and converts the calls as one program; also its input names."""
+    try:
+        exported = torch.export.export(Calls(calls), tuple(inputs), strict=False)
+        exported = exported.run_decompositions(coreai_torch.get_decomp_table())
+    except Exception as error:
+        message = f"{type(error).__name__}: {error}"
+        raise Settled(Verdict.EXPORT, one_line(message)) from None
+    try:
+        converter = coreai_torch.TorchConverter()
+        converter.add_exported_program(exported, output_names=outputs)
+        return exported.graph_signature.user_inputs, converter.to_coreai()
+    except Exception as error:
+        message = f"{type(error).__name__}: {error}"
+        if reason := refusal(message):
+            raise Settled(Verdict.SCOPE, reason) from None
+        raise Settled(Verdict.CONVERSION, one_line(message)) from None
+
+
+async def _call(
+    asset: AIModelAsset, inputs: Mapping[str, torch.Tensor]
+) -> dict[str, torch.Tensor]:
+    async with asset.executable() as model:
+        function = model.load_function("main")
+        # Inputs that the operator makes no use of are not part of the program.
+        arrays = {n: NDArray(to_numpy(inputs[n])) for n in function.desc.input_names}
+        outputs = await function(arrays)
+        return {name: from_numpy(value.numpy()) for name, value in outputs.items()}
+
+
+def _run(
+    program: AIProgram, inputs: Mapping[str, torch.Tensor]
+) -> dict[str, torch.Tensor]:
+    with tempfile.TemporaryDirectory() as folder:
+        asset = program.save_asset(Path(folder) / "program.aimodel")
+        return asyncio.run(_call(asset, inputs))
+
+
+def _execute(
+    calls: Sequence[Call], references: Sequence[Sequence[torch.Tensor]], optimize: bool
+) -> list[tuple[Verdict, str]]:
+    """Runs the calls as one program; one verdict per call."""
+    inputs = [x for call in calls for x in call.inputs()]
+    names = [f"out{i}" for i in range(sum(map(len, references)))]
+    parameters, program = _convert(calls, inputs, names)
+    try:
+        if optimize:
+            program.optimize()
+        outputs = _run(program, dict(zip(parameters, inputs, strict=True)))
+    except Exception as error:
+        message = f"{type(error).__name__}: {error}"
+        if limit := interpreter_limit(message):
+            raise Settled(Verdict.INTERPRETER, limit) from None
+        raise Settled(Verdict.RUNTIME, one_line(message)) from None
+    values = [outputs[name] for name in names]
+    verdicts = []
+    for call, reference in zip(calls, references, strict=True):
+        mine, values = values[: len(reference)], values[len(reference) :]
+        found = [difference(a, e) for a, e in zip(mine, reference, strict=True)]
+        if any(found) and (exact := call.exact()):
+            triples = zip(mine, reference, exact, strict=True)
+            found = [difference(*triple) for triple in triples]
+        reasons = [f"output {i}: {text}" for i, text in enumerate(found) if text]
+        if not reasons:
+            verdicts.append((Verdict.RIGHT, ""))
+        elif all(map(fits, reference)):
+            verdicts.append((Verdict.WRONG, reasons[0]))
+        else:
+            verdicts.append((Verdict.INTERPRETER, "integers beyond 32 bits"))
+    return verdicts
+
+
+class Worker:
+    def __init__(self, events: IO[str]) -> None:
+        self._events = events
+        self._operators = samples.operators()
+
+    def handle(self, task: dict[str, Any]) -> None:
+        """Settles the samples of one operator and dtype, from a given one on."""
+        info = self._operators[task["op"]]
+        try:
+            calls = samples.samples(info, task["dtype"], task["samples"])
+        except Exception as error:
+            reason = f"samples: {type(error).__name__}: {error}"
+            self._settle(-1, "", Verdict.EXPORT, one_line(reason))
+            calls = []
+        pending = []
+        for index, call in enumerate(calls):
+            if index < task["first"]:
+                continue
+            self._send(event="start", samples=[index])
+            try:
+                pending.append((index, call, call.eager()))
+            except Exception as error:
+                reason = f"eager: {type(error).__name__}: {error}"
+                self._settle(index, call.description, Verdict.EXPORT, one_line(reason))
+        # All at once first: the fixed cost of an export dominates, and most
+        # operators are right.
+        if len(pending) < 2 or not task["together"] or not self._run(pending, task):
+            for item in pending:
+                self._run([item], task)
+        self._send(event="done")
+
+    def _run(
+        self,
+        items: Sequence[tuple[int, Call, list[torch.Tensor]]],
+        task: dict[str, Any],
+    ) -> bool:
+        """Settles the items if there is one, or if all are right."""
+        self._send(event="start", samples=[index for index, _, _ in items])
+        calls = [call for _, call, _ in items]
+        try:
+            verdicts = _execute(
+                calls, [reference for _, _, reference in items], task["optimize"]
+            )
+        except Settled as settled:
+            verdicts = [(settled.verdict, settled.reason)] * len(items)
+        if len(items) > 1 and any(v is not Verdict.RIGHT for v, _ in verdicts):
+            return False
+        for (index, call, _), (verdict, reason) in zip(items, verdicts, strict=True):
+            self._settle(index, call.description, verdict, reason)
+        return True
+
+    def _settle(self, sample: int, call: str, verdict: Verdict, reason: str) -> None:
+        self._send(
+            event="verdict", sample=sample, call=call, verdict=verdict, reason=reason
+        )
+
+    def _send(self, **event: Any) -> None:
+        self._events.write(json.dumps(event) + "\n")
+        self._events.flush()
+
+
+def main() -> None:
+    # The interpreter prints to both streams; events get the pipe to themselves.
+    events = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)
+    warnings.simplefilter("ignore")
+    torch.set_num_threads(1)
+    worker = Worker(events)
+    for line in sys.stdin:
+        worker.handle(json.loads(line))
+
+
+if __name__ == "__main__":
+    main()
