@@ -80,14 +80,14 @@ def test_non_decomposed_ops_hide_unsupported_ones():
 
 
 def test_higher_order_ops_without_lowering_are_found_when_added():
-    class Scan(torch.nn.Module):
+    from torch.nn.attention.flex_attention import flex_attention
+
+    class Flex(torch.nn.Module):
         def forward(self, x):
-            from torch._higher_order_ops.scan import scan
+            return flex_attention(x, x, x, lambda score, b, h, q, k: score + q - k)
 
-            return scan(lambda c, y: (c + y, c * y), x[0], x, dim=0)[0]
-
-    exported = export(Scan(), (torch.randn(3, 2),))
-    with pytest.raises(ValueError, match=r"higher_order\.scan"):
+    exported = export(Flex(), (torch.randn(1, 1, 16, 16),))
+    with pytest.raises(ValueError, match=r"higher_order\.flex_attention"):
         TorchConverter().add_exported_program(exported)
 
 
