@@ -40,6 +40,7 @@ _OUTPUT_KINDS = {
 _STORAGE_VIEWS = (
     torch.ops.aten.as_strided.default,
     torch.ops.aten.as_strided_copy.default,
+    torch.ops.aten.as_strided_scatter.default,
 )
 
 
