@@ -19,3 +19,5 @@ config.environment["PATH"] = os.pathsep.join(
     ]
 )
 config.environment["FILECHECK_OPTS"] = "--enable-var-scope"
+# LLVM's own objects are not instrumented; see unittests/CMakeLists.txt.
+config.environment["ASAN_OPTIONS"] = "allow_user_poisoning=0"
