@@ -66,6 +66,7 @@ def _check_layout(specs: list[OutputSpec]) -> None:
 _STORAGE_VIEWS = (
     torch.ops.aten.as_strided.default,
     torch.ops.aten.as_strided_copy.default,
+    torch.ops.aten.as_strided_scatter.default,
 )
 
 

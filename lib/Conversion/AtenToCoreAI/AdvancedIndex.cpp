@@ -178,3 +178,19 @@ SmallVector<int64_t> corten::inverse(ArrayRef<int64_t> order) {
     result[axis] = place;
   return result;
 }
+
+Value corten::stridedPlaces(const AtenNode &node, Emitter &emit) {
+  ArrayRef<Argument> size = node.list("size"), stride = node.list("stride");
+  Value place = node.has("storage_offset")
+                    ? emit.sizeScalar(node["storage_offset"])
+                    : emit.index(0);
+  for (auto [axis, extent] : llvm::enumerate(size)) {
+    Value steps = emit.create<coreai::RangeOp>(
+        {emit.index(0), emit.sizeScalar(extent), emit.index(1)});
+    Value offsets = emit.mul(steps, emit.sizeScalar(stride[axis]));
+    place = emit.add(
+        place, emit.expandDims(offsets, llvm::to_vector(llvm::seq<int64_t>(
+                                            1, size.size() - axis))));
+  }
+  return emit.expandDims(place, {static_cast<int64_t>(size.size())});
+}

@@ -38,6 +38,10 @@ void broadcastTogether(llvm::MutableArrayRef<mlir::Value> values,
 /// The permutation that undoes `order`.
 llvm::SmallVector<int64_t> inverse(llvm::ArrayRef<int64_t> order);
 
+/// Where the elements of the view that the arguments `size`, `stride` and
+/// `storage_offset` describe lie in memory: [size..., 1], si32.
+mlir::Value stridedPlaces(const AtenNode &node, Emitter &emit);
+
 /// Whether an index stands for the places where it is true.
 bool isMask(const Argument &index);
 

@@ -303,6 +303,52 @@ static FailureOr<Value> lowerRightShift(const AtenNode &node, Emitter &emit) {
   return emit.where(tooFar, nothing, emit.floorDivide(x, power));
 }
 
+/// nextafter(self, other): the neighbour of self in the direction of other.
+///
+/// Neighbours are 2^(e - p) apart, with e the binary exponent and p the digits
+/// of the type, and half as far below a power of two; subnormal numbers are all
+/// as far apart as the smallest of them from zero.
+static FailureOr<Value> lowerNextafter(const AtenNode &node, Emitter &emit) {
+  Type element = emit.elementType(node.result().dtype);
+  auto type = cast<FloatType>(element);
+  FailureOr<Value> self = emit.operand(node, "self", emit.f32());
+  FailureOr<Value> other = emit.operand(node, "other", emit.f32());
+  if (failed(self) || failed(other))
+    return failure();
+  const llvm::fltSemantics &semantics = type.getFloatSemantics();
+  int digits = llvm::APFloat::semanticsPrecision(semantics);
+  int lowest = llvm::APFloat::semanticsMinExponent(semantics) - digits + 1;
+  double largest = llvm::APFloat::getLargest(semantics).convertToDouble();
+
+  Value x = *self, zero = numberLike(emit, 0.0, x);
+  Value magnitude = absolute(emit, x);
+  Value exponent = binaryExponent(emit, x);
+  Value up = emit.greater(*other, x);
+  Value outward = emit.logicalOr(emit.equal(x, zero),
+                                 emit.equal(up, emit.greater(x, zero)));
+  Value isPower = emit.equal(
+      magnitude, scaleByPowerOfTwo(emit, numberLike(emit, 0.5, x), exponent));
+  Value step = emit.sub(exponent, numberLike(emit, digits, exponent));
+  step = emit.sub(step,
+                  emit.cast(emit.logicalAnd(isPower, emit.logicalNot(outward)),
+                            emit.f32()));
+  step = emit.maximum(step, numberLike(emit, lowest, step));
+  step = emit.where(emit.equal(x, zero), numberLike(emit, lowest, step), step);
+  Value distance = scaleByPowerOfTwo(emit, numberLike(emit, 1.0, step), step);
+  Value grown = emit.add(magnitude, distance);
+  Value shrunk = emit.sub(magnitude, distance);
+  shrunk =
+      emit.where(isInfinite(emit, x), numberLike(emit, largest, x), shrunk);
+  Value length = emit.where(outward, grown, shrunk);
+  Value isNegative = emit.where(emit.equal(x, zero), emit.logicalNot(up),
+                                isBelowZero(emit, x));
+  Value moved = emit.where(isNegative, emit.negate(length), length);
+  Value result = emit.where(emit.equal(x, *other), *other, moved);
+  Value isUndefined = emit.logicalOr(isNan(emit, x), isNan(emit, *other));
+  return emit.cast(emit.where(isUndefined, emit.add(x, *other), result),
+                   element);
+}
+
 llvm::ArrayRef<TableEntry> corten::loweringsArithmetic() {
 #define ARITHMETIC(key, lowering) {key, lowerWith<lowering>},
   static const TableEntry entries[] = {

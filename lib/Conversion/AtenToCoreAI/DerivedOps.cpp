@@ -100,6 +100,33 @@ Value corten::truncate(Emitter &emit, Value x) {
   return emit.where(isBelowZero(emit, x), emit.negate(magnitude), magnitude);
 }
 
+Value corten::scaleByPowerOfTwo(Emitter &emit, Value x, Value e) {
+  Value two = numberLike(emit, 2.0, x);
+  Value half = emit.floorDivide(e, numberLike(emit, 2.0, e));
+  Value rest = emit.sub(e, half);
+  return emit.mul(emit.mul(x, emit.pow(two, half)), emit.pow(two, rest));
+}
+
+Value corten::binaryExponent(Emitter &emit, Value x) {
+  Value magnitude = absolute(emit, x);
+  Value isOrdinary =
+      emit.logicalAnd(emit.greater(magnitude, numberLike(emit, 0.0, x)),
+                      emit.greater(numberLike(emit, kInfinity, x), magnitude));
+  Value one = numberLike(emit, 1.0, x);
+  Value safe = emit.where(isOrdinary, magnitude, one);
+  // The logarithm may be off by a rounding; the mantissa tells.
+  Value guess =
+      emit.add(floor(emit, emit.scaleBy(emit.create<coreai::LogOp>({safe}),
+                                        1 / std::numbers::ln2)),
+               one);
+  Value mantissa = scaleByPowerOfTwo(emit, safe, emit.negate(guess));
+  Value isHigh = greaterEqual(emit, mantissa, one);
+  Value isLow = emit.greater(numberLike(emit, 0.5, mantissa), mantissa);
+  Value exponent = emit.sub(emit.add(guess, emit.cast(isHigh, emit.f32())),
+                            emit.cast(isLow, emit.f32()));
+  return emit.where(isOrdinary, exponent, numberLike(emit, 0.0, exponent));
+}
+
 //===----------------------------------------------------------------------===//
 // Division
 //===----------------------------------------------------------------------===//

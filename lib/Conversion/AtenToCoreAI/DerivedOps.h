@@ -52,6 +52,12 @@ mlir::Value floor(Emitter &emit, mlir::Value x);
 mlir::Value ceil(Emitter &emit, mlir::Value x);
 mlir::Value truncate(Emitter &emit, mlir::Value x);
 
+/// The e with |x| = m 2^e and m in [1/2, 1), as f32; 0 for zero, infinities and
+/// NaN. `x` is f32 or an f16 or bf16 in f32.
+mlir::Value binaryExponent(Emitter &emit, mlir::Value x);
+/// x times 2^e for a whole number e, in two steps: 2^e itself may overflow.
+mlir::Value scaleByPowerOfTwo(Emitter &emit, mlir::Value x, mlir::Value e);
+
 /// Python's floor division and remainder, which has the sign of the divisor.
 /// `divisor` is the value of y where it is a literal: it makes shorter code.
 mlir::Value floorDivide(Emitter &emit, mlir::Value x, mlir::Value y,

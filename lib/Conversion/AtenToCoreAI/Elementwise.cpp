@@ -104,6 +104,16 @@ static Value lowerRoundDecimals(const AtenNode &node, Emitter &emit) {
   return emit.mul(emit.create<coreai::RoundOp>({emit.divide(x, power)}), power);
 }
 
+/// frexp(self): m in [1/2, 1) and e with self = m 2^e.
+static Results lowerFrexp(const AtenNode &node, Emitter &emit) {
+  Value self = emit.tensor(node, "self");
+  Value x = emit.cast(self, emit.f32());
+  Value exponent = binaryExponent(emit, x);
+  Value mantissa = scaleByPowerOfTwo(emit, x, emit.negate(exponent));
+  return {emit.cast(mantissa, getElementTypeOrSelf(self)),
+          emit.cast(exponent, emit.si32())};
+}
+
 //===----------------------------------------------------------------------===//
 // Powers and logarithms
 //===----------------------------------------------------------------------===//

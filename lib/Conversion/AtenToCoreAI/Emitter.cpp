@@ -81,8 +81,6 @@ Type Emitter::elementType(ScalarType type) {
   case ScalarType::Float32:
   case ScalarType::Float64:
     return builder.getF32Type();
-  case ScalarType::Complex32:
-    return ComplexType::get(builder.getF16Type());
   case ScalarType::Complex64:
   case ScalarType::Complex128:
     return ComplexType::get(builder.getF32Type());
@@ -109,6 +107,7 @@ Type Emitter::elementType(ScalarType type) {
   case ScalarType::Int4:
     return integer(4, true);
   case ScalarType::UInt64:
+  case ScalarType::Complex32:
   case ScalarType::Float8E4M3FNUZ:
   case ScalarType::Float8E5M2FNUZ:
     return {};

@@ -229,40 +229,36 @@ static Value lowerRepeatInterleave(const AtenNode &node, Emitter &emit) {
   return countBefore(totals, places, /*right=*/true, emit);
 }
 
-/// _unique2(self, sorted, return_inverse, return_counts): the distinct values
-/// in ascending order, which of them each element is, and how often they come.
-///
-/// In sorted order a value is new where it differs from the one before it.
-static FailureOr<Results> lowerUnique(const AtenNode &node, Emitter &emit) {
-  Value x = emit.refined(node, "self");
-  RankedTensorType type = emit.type(x);
-  Value flat = type.getRank() == 1 ? x : emit.reshape(x, {-1});
-  // Booleans cannot be sorted.
-  if (type.getElementType().isInteger(1))
-    flat = emit.cast(flat, emit.si32());
-  Value order = emit.create<coreai::ArgsortOp>(
-      {flat, emit.index(0), emit.scalar(false), emit.scalar(true)});
-  Value sorted = emit.gather(flat, order, 0);
-  Value places = countUp(emit, DimExpr(emit, flat, 0));
+/// The runs of equal values in the vector `sequence`: their values, the number
+/// of the run that each element of `self` is in, and their lengths. Element i
+/// of the sequence is element order[i] of `self`, or element i without an
+/// order.
+static Results runsOf(const AtenNode &node, Emitter &emit, Value self,
+                      Value sequence, Value order) {
+  RankedTensorType type = emit.type(self);
+  Value places = countUp(emit, DimExpr(emit, sequence, 0));
   Value before = emit.maximum(emit.sub(places, emit.index(1)), emit.index(0));
   Value isNew =
-      emit.logicalOr(emit.notEqual(sorted, emit.gather(sorted, before, 0)),
+      emit.logicalOr(emit.notEqual(sequence, emit.gather(sequence, before, 0)),
                      emit.equal(places, emit.index(0)));
   Value starts = emit.create<coreai::NonZeroOp>({isNew});
-  Value values = emit.create<coreai::GatherNdOp>({sorted, starts});
+  Value values = emit.create<coreai::GatherNdOp>({sequence, starts});
 
   Results results = {emit.cast(values, type.getElementType())};
   Value unused = emit.splat(0.0, RankedTensorType::get({0}, emit.si32()));
   results.append(2, unused);
   if (node.flag("return_inverse")) {
-    Value groups = emit.sub(cumulativeSum(emit.cast(isNew, emit.si32()), emit),
-                            emit.index(1));
+    Value inverse = emit.sub(cumulativeSum(emit.cast(isNew, emit.si32()), emit),
+                             emit.index(1));
     // The inverse of a permutation is the order that sorts it.
-    Value ranks = emit.create<coreai::ArgsortOp>(
-        {order, emit.index(0), emit.scalar(false), emit.scalar(true)});
-    Value inverse = emit.gather(groups, ranks, 0);
+    if (order)
+      inverse = emit.gather(
+          inverse,
+          emit.create<coreai::ArgsortOp>(
+              {order, emit.index(0), emit.scalar(false), emit.scalar(true)}),
+          0);
     results[1] = type.hasStaticShape() ? emit.reshape(inverse, type.getShape())
-                                       : emit.reshape(inverse, emit.shape(x),
+                                       : emit.reshape(inverse, emit.shape(self),
                                                       type.clone(emit.si32()));
   }
   if (node.flag("return_counts")) {
@@ -270,10 +266,38 @@ static FailureOr<Results> lowerUnique(const AtenNode &node, Emitter &emit) {
     Value first = emit.shrinkDims(starts, {1});
     Value next = emit.slice(first, 0, emit.indices({1}),
                             emit.indices({INT32_MAX}), 1, vector);
-    Value ends = emit.concat({next, emit.numElements(flat, 0, 1)}, 0);
+    Value ends = emit.concat({next, emit.numElements(sequence, 0, 1)}, 0);
     results[2] = emit.sub(ends, first);
   }
   return results;
+}
+
+/// The elements of `x` as a vector of numbers: booleans cannot be sorted.
+static Value flatNumbers(Emitter &emit, Value x) {
+  Value flat = emit.type(x).getRank() == 1 ? x : emit.reshape(x, {-1});
+  return emit.type(x).getElementType().isInteger(1)
+             ? emit.cast(flat, emit.si32())
+             : flat;
+}
+
+/// _unique2(self, sorted, return_inverse, return_counts): the distinct values
+/// in ascending order, which of them each element is, and how often they come.
+static Results lowerUnique(const AtenNode &node, Emitter &emit) {
+  Value x = emit.refined(node, "self");
+  Value flat = flatNumbers(emit, x);
+  Value order = emit.create<coreai::ArgsortOp>(
+      {flat, emit.index(0), emit.scalar(false), emit.scalar(true)});
+  return runsOf(node, emit, x, emit.gather(flat, order, 0), order);
+}
+
+/// unique_consecutive(self, return_inverse, return_counts, dim): the same of
+/// the elements as they come.
+static FailureOr<Results> lowerUniqueConsecutive(const AtenNode &node,
+                                                 Emitter &emit) {
+  Value x = emit.refined(node, "self");
+  if (node.has("dim") && emit.type(x).getRank() > 1)
+    return emit.error(node) << "unique_consecutive of slices along an axis";
+  return runsOf(node, emit, x, flatNumbers(emit, x), Value());
 }
 
 //===----------------------------------------------------------------------===//

@@ -11,6 +11,8 @@
 #include "corten/Dialect/CoreAI/IR/CoreAIOps.h"
 
 #include <cmath>
+#include <limits>
+#include <numbers>
 
 using namespace corten;
 using namespace mlir;

@@ -299,11 +299,13 @@ static FailureOr<Results> lowerBatchNormNoStats(const AtenNode &node,
 ///
 /// where the variance of the batch is the unbiased one, n / (n - 1) times that
 /// which normalizes.
+///
+/// _batch_norm_with_update_functional is the same, always in training.
 static FailureOr<Results> lowerBatchNormFunctional(const AtenNode &node,
                                                    Emitter &emit) {
   Value runningMean = emit.tensor(node, "running_mean");
   Value runningVariance = emit.tensor(node, "running_var");
-  if (!node.flag("training")) {
+  if (node.has("training") && !node.flag("training")) {
     FailureOr<Value> result =
         batchNorm(node, emit, runningMean, runningVariance);
     if (failed(result))
@@ -333,11 +335,17 @@ static FailureOr<Results> lowerBatchNormFunctional(const AtenNode &node,
         old, emit.scaleBy(emit.sub(batch, old), node.number("momentum")));
     return asResult(node, emit, moved, index);
   };
-  return Results{
+  Results results = {
       *result, asResult(node, emit, mean, 1),
-      asResult(node, emit, inverseDeviation(node, emit, variance), 2),
-      updated(runningMean, mean, 3),
-      updated(runningVariance, emit.mul(variance, correction), 4)};
+      asResult(node, emit, inverseDeviation(node, emit, variance), 2)};
+  // _batch_norm_with_update also has a buffer for a backward pass, empty here.
+  if (node.numResults() == 6)
+    results.push_back(emit.splat(0.0, emit.typeOf(node, 3)));
+  unsigned next = results.size();
+  results.push_back(updated(runningMean, mean, next));
+  results.push_back(
+      updated(runningVariance, emit.mul(variance, correction), next + 1));
+  return results;
 }
 
 /// instance_norm(input, weight, bias, running_mean, running_var,

@@ -153,6 +153,11 @@ static Moments moments(const AtenNode &node, Emitter &emit) {
   if (isHalf(x))
     x = emit.cast(x, emit.f32());
   SmallVector<int64_t> axes = reducedAxes(node, x);
+  RankedTensorType reduced = emit.typeOf(node);
+  if (isEmptyAlong(x, axes) && reduced.hasStaticShape()) {
+    Value nan = emit.splat(std::numeric_limits<double>::quiet_NaN(), reduced);
+    return {nan, nan};
+  }
   double correction = node.has("correction") ? node.number("correction") : 1.0;
 
   auto type = cast<RankedTensorType>(x.getType());

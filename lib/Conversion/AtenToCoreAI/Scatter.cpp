@@ -581,6 +581,18 @@ static Value lowerDiagonalScatter(const AtenNode &node, Emitter &emit) {
   return emit.transpose(result, inverse(index.order));
 }
 
+/// as_strided_scatter(self, src, size, stride, storage_offset): src takes the
+/// places of a view of self's memory, which is in row-major order.
+static Value lowerAsStridedScatter(const AtenNode &node, Emitter &emit) {
+  Value self = emit.refined(node, "self");
+  RankedTensorType type = emit.type(self);
+  Value source = emit.cast(emit.refined(node, "src"), type.getElementType());
+  Value flat = emit.reshape(self, {-1});
+  Value result = scatterNd(flat, stridedPlaces(node, emit), source, emit);
+  return type.hasStaticShape() ? emit.reshape(result, type.getShape())
+                               : emit.reshape(result, emit.shape(self), type);
+}
+
 llvm::ArrayRef<TableEntry> corten::loweringsScatter() {
 #define SCATTER(key, lowering) {key, lowerWith<lowering>},
   static const TableEntry entries[] = {

@@ -2,6 +2,7 @@
 //
 // Ops that rearrange, repeat, join and cut tensors.
 
+#include "AdvancedIndex.h"
 #include "Composite.h"
 #include "DimExpr.h"
 #include "Table.h"
@@ -211,6 +212,45 @@ static Value lowerSelect(const AtenNode &node, Emitter &emit) {
   return emit.shrinkDims(part, {axis});
 }
 
+/// narrow_copy(self, dim, start, length)
+static Value lowerNarrow(const AtenNode &node, Emitter &emit) {
+  Value x = emit.tensor(node, "self");
+  int64_t axis = emit.axis(node.integer("dim"), emit.type(x).getRank());
+  Value start = emit.size(node["start"]);
+  if (node["start"].isInt() && node["start"].asInt() < 0)
+    start = emit.add(start, emit.dim(x, axis));
+  Value end = emit.add(start, emit.size(node["length"]));
+  return emit.slice(x, axis, start, end, 1, emit.typeOf(node));
+}
+
+/// unbind_copy(self, dim): the slices along an axis, without it.
+static FailureOr<Results> lowerUnbind(const AtenNode &node, Emitter &emit) {
+  Value x = emit.tensor(node, "self");
+  int64_t axis = emit.axis(node.integer("dim"), emit.type(x).getRank());
+  Results slices;
+  for (int64_t i = 0, e = node.numResults(); i < e; ++i) {
+    Value slice =
+        sliceAxis(emit, x, axis, DimExpr(emit, i), DimExpr(emit, i + 1));
+    slices.push_back(emit.shrinkDims(slice, {axis}));
+  }
+  return slices;
+}
+
+/// resize(self, size): the first elements in row-major order. What torch leaves
+/// uninitialized in a larger tensor is refused.
+static FailureOr<Value> lowerResize(const AtenNode &node, Emitter &emit) {
+  Value x = emit.refined(node, "self");
+  RankedTensorType type = emit.typeOf(node);
+  if (!type.hasStaticShape() || !emit.type(x).hasStaticShape() ||
+      type.getNumElements() > emit.type(x).getNumElements())
+    return emit.error(node) << "resize to a larger or symbolic size leaves "
+                               "elements without a value";
+  Value flat = emit.reshape(x, {-1});
+  Value first = sliceAxis(emit, flat, 0, DimExpr(emit, 0),
+                          DimExpr(emit, type.getNumElements()));
+  return emit.reshape(first, type.getShape());
+}
+
 //===----------------------------------------------------------------------===//
 // Repetition and order
 //===----------------------------------------------------------------------===//
@@ -365,21 +405,8 @@ static FailureOr<Value> lowerUnfold(const AtenNode &node, Emitter &emit) {
 /// elements lie in row-major order: the front door refuses other layouts.
 static Value lowerAsStrided(const AtenNode &node, Emitter &emit) {
   Value self = emit.refined(node, "self");
-  ArrayRef<Argument> size = node.list("size"), stride = node.list("stride");
-  Value place = node.has("storage_offset")
-                    ? emit.sizeScalar(node["storage_offset"])
-                    : emit.index(0);
-  for (auto [axis, extent] : llvm::enumerate(size)) {
-    Value steps = emit.create<coreai::RangeOp>(
-        {emit.index(0), emit.sizeScalar(extent), emit.index(1)});
-    Value offsets = emit.mul(steps, emit.sizeScalar(stride[axis]));
-    place = emit.add(
-        place, emit.expandDims(offsets, llvm::to_vector(llvm::seq<int64_t>(
-                                            1, size.size() - axis))));
-  }
   Value flat = emit.type(self).getRank() == 1 ? self : emit.reshape(self, {-1});
-  return emit.create<coreai::GatherNdOp>(
-      {flat, emit.expandDims(place, {static_cast<int64_t>(size.size())})});
+  return emit.create<coreai::GatherNdOp>({flat, stridedPlaces(node, emit)});
 }
 
 //===----------------------------------------------------------------------===//

@@ -21,6 +21,9 @@ import psutil  # type: ignore[import-untyped]
 
 from opinfo.verdict import Result, Verdict, one_line
 
+#: What the interpreter is started with.
+WORKER = ("-m", "opinfo.worker")
+
 #: Processor seconds that a worker may take to start, which imports torch.
 _START_TIMEOUT = 120.0
 
@@ -50,7 +53,7 @@ class _Process:
         path = [str(tests), os.environ.get("PYTHONPATH", "")]
         with log.open("wb") as stderr:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "opinfo.worker"],
+                [sys.executable, *WORKER],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=stderr,

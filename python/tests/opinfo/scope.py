@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import re
 
-_RANDOM = "random sampling"
+#: Also the verdict on single samples that come out otherwise every time.
+RANDOM = "random sampling"
 _FACTORIZATION = "matrix factorization"
 _SPARSE = "sparse tensors"
 _BACKWARD = "backward pass"
@@ -19,7 +20,7 @@ _PYTHON = "no tensor goes in or comes out"
 OUT_OF_SCOPE: dict[str, str] = {
     name: reason
     for reason, names in {
-        _RANDOM: """
+        RANDOM: """
             bernoulli cauchy exponential geometric log_normal multinomial normal
             normal.in_place normal.number_mean rand_like randint randint_like
             randn randn_like uniform nn.functional.alpha_dropout
@@ -67,7 +68,7 @@ OUT_OF_SCOPE: dict[str, str] = {
 
 #: Refusals of the converter that put a single sample out of scope.
 _REFUSALS: tuple[tuple[str, str], ...] = (
-    ("needs random numbers", _RANDOM),
+    ("needs random numbers", RANDOM),
     ("Core AI has no complex32 tensors", "complex32 has no counterpart in Core AI"),
 )
 

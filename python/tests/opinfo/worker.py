@@ -28,7 +28,7 @@ import coreai_torch
 from opinfo import samples
 from opinfo.compare import difference, fits
 from opinfo.samples import Call, Calls
-from opinfo.scope import interpreter_limit, refusal
+from opinfo.scope import RANDOM, interpreter_limit, refusal
 from opinfo.verdict import Verdict, one_line
 
 if TYPE_CHECKING:
@@ -137,7 +137,11 @@ class Worker:
                 continue
             self._send(event="start", samples=[index])
             try:
-                pending.append((index, call, call.eager()))
+                reference = call.eager()
+                if call.is_random(reference):
+                    self._settle(index, call.description, Verdict.SCOPE, RANDOM)
+                else:
+                    pending.append((index, call, reference))
             except Exception as error:
                 reason = f"eager: {type(error).__name__}: {error}"
                 self._settle(index, call.description, Verdict.EXPORT, one_line(reason))

@@ -246,6 +246,14 @@ CASES = [
         torch.tensor([255, 1, 128, 3], dtype=torch.uint8),
         torch.tensor([1, 7, 7, 8], dtype=torch.uint8),
     ),
+    case(
+        "nextafter",
+        lambda x, y: (torch.nextafter(x, y), torch.nextafter(x, -y)),
+        floats(4, 8, special=(0.0, -0.0, 1.0, -1.0, 2.0, inf, -inf, nan, 3.4e38, 0.5)),
+        floats(4, 8, special=(1.0, 1.0, 0.0, 0.0, inf, 0.0, 0.0, 1.0, inf, 0.5)),
+        dtypes=(torch.float32,),
+        exact=True,
+    ),
 ]
 
 

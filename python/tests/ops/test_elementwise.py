@@ -170,6 +170,16 @@ CASES = [
         ),
         torch.tensor([-1, -128, 0, 127], dtype=torch.int8),
     ),
+    case(
+        "frexp",
+        torch.frexp,
+        floats(
+            4, 8, special=(0.0, -0.0, 1.0, 0.5, -4.0, 1e-30, 3e38, 1e-42, -0.49999997)
+        ),
+        dtypes=(torch.float32, torch.float16),
+        dynamic=((0,),),
+        exact=True,
+    ),
 ]
 
 

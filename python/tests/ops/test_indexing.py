@@ -259,6 +259,16 @@ CASES = [
         torch.tensor([0, 2, 4, 5]),
         dtypes=F32,
     ),
+    case(
+        "unique_consecutive",
+        lambda x: torch.unique_consecutive(x, return_inverse=True, return_counts=True),
+        torch.tensor([[1, 1, 2], [2, 2, 1], [1, 3, 3]]),
+    ),
+    case(
+        "unique_consecutive_floats",
+        torch.unique_consecutive,
+        torch.tensor([1.0, 1.0, nan, nan, 2.0]),
+    ),
 ]
 
 

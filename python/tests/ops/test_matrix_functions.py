@@ -1,55 +1,91 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Determinants, linear equations, inverses, the matrix exponential."""
+"""Determinants, linear equations and the exponential of matrices."""
 
-from __future__ import annotations
-
+import pytest
 import torch
-from support.cases import Case, case, check, floats, parametrize
+from support.cases import case, check, convert, export, floats, parametrize
 
 F32 = (torch.float32,)
+#: A zero where elimination starts: only a swap of rows finds a pivot.
+SWAPPED = torch.tensor([[0.0, 2.0, 1.0], [3.0, 0.0, 1.0], [1.0, 1.0, 0.0]])
+SINGULAR = torch.tensor([[1.0, 2.0], [2.0, 4.0]])
 
 
-def _regular(x: torch.Tensor) -> torch.Tensor:
-    """Far from singular, and no row exchange is free."""
-    return x + 3 * torch.eye(x.shape[-1]).flip(0)
+class Function(torch.nn.Module):
+    def __init__(self, fn):
+        super().__init__()
+        self.fn = fn
+
+    def forward(self, *args):
+        return self.fn(*args)
 
 
 CASES = [
-    case("det", lambda x: torch.linalg.det(_regular(x)), floats(2, 3, 3), dtypes=F32),
+    case("det", torch.linalg.det, floats(5, 5), dtypes=F32, atol=1e-4),
     case(
-        "slogdet",
-        lambda x: tuple(torch.linalg.slogdet(_regular(x))),
-        floats(4, 4),
+        "det_batch",
+        torch.linalg.det,
+        floats(2, 3, 4, 4),
         dtypes=F32,
+        dynamic=((0,),),
+        atol=1e-4,
     ),
+    case("det_swapped", torch.linalg.det, SWAPPED),
+    case("det_singular", torch.linalg.det, SINGULAR),
+    case("det_empty", torch.linalg.det, floats(3, 0, 0), dtypes=F32),
+    case("slogdet", torch.linalg.slogdet, floats(3, 4, 4), dtypes=F32, atol=1e-4),
+    case("slogdet_singular", torch.linalg.slogdet, SINGULAR),
+    case("logdet", torch.logdet, floats(6, 3, 3), dtypes=F32, atol=1e-4),
+    case(
+        "inv",
+        lambda x: torch.linalg.inv(x + 4 * torch.eye(4)),
+        floats(2, 4, 4),
+        dtypes=F32,
+        dynamic=((0,),),
+    ),
+    case("inv_swapped", torch.linalg.inv, SWAPPED),
+    case("inv_info", lambda x: torch.linalg.inv_ex(x).info, SINGULAR),
     case(
         "solve",
-        lambda x, b: torch.linalg.solve_ex(_regular(x), b)[0],
-        floats(4, 4),
-        floats(4, 2),
+        lambda a, b: torch.linalg.solve(a + 4 * torch.eye(4), b),
+        floats(2, 4, 4),
+        floats(2, 4, 3),
         dtypes=F32,
-        rtol=1e-3,
-        atol=1e-4,
     ),
     case(
-        "inverse",
-        lambda x: torch.linalg.inv_ex(_regular(x))[0],
-        floats(2, 3, 3),
+        "solve_vector",
+        lambda a, b: torch.linalg.solve(a + 4 * torch.eye(4), b),
+        floats(4, 4),
+        floats(4),
         dtypes=F32,
-        rtol=1e-3,
-        atol=1e-4,
     ),
+    case(
+        "solve_broadcast_right",
+        lambda a, b: torch.linalg.solve(a + 4 * torch.eye(4), b, left=False),
+        floats(4, 4),
+        floats(3, 2, 4),
+        dtypes=F32,
+    ),
+    case("matrix_power", lambda x: torch.linalg.matrix_power(x, -2), SWAPPED),
     case(
         "matrix_exp",
-        lambda x: torch.linalg.matrix_exp(x / 2),
-        floats(3, 3),
+        torch.matrix_exp,
+        floats(3, 4, 4, special=(3.0, -2.0, 5.0)),
         dtypes=F32,
-        rtol=1e-3,
+        dynamic=((0,),),
+        rtol=1e-4,
         atol=1e-4,
     ),
+    case("matrix_exp_zero", torch.matrix_exp, torch.zeros(3, 3)),
 ]
 
 
 @parametrize(CASES)
-def test_matrix_functions(case: Case, dtype: torch.dtype, dynamic: bool) -> None:
+def test_case(case, dtype, dynamic):
     check(case, dtype, dynamic)
+
+
+def test_factors_are_refused():
+    exported = export(Function(torch.ops.aten._linalg_det), (torch.randn(3, 3),))
+    with pytest.raises(ValueError, match="part of a factorization"):
+        convert(exported)

@@ -178,6 +178,16 @@ CASES = [
         F.hardswish,
         floats(2, 6, special=(-3.0, 3.0, -inf, inf, nan, -0.0)),
     ),
+    case(
+        "batch_norm_with_update",
+        lambda x, m, v: torch.ops.aten._batch_norm_with_update_functional(
+            x, None, None, m, v, 0.1, 1e-5
+        ),
+        floats(4, 3, 5),
+        floats(3),
+        floats(3, low=0.5, high=2),
+        dtypes=(torch.float32,),
+    ),
 ]
 
 

@@ -324,6 +324,11 @@ CASES = [
         floats(2, 3),
         dtypes=F32,
     ),
+    case(
+        "spread_of_nothing",
+        lambda x: (torch.var(x), torch.std_mean(x, 0), torch.var(x, 1)),
+        floats(0, 3),
+    ),
 ]
 
 

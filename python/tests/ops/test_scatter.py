@@ -379,6 +379,13 @@ CASES = [
         floats(5, 2),
         dynamic=((1,), (0,)),
     ),
+    case(
+        "as_strided_scatter",
+        lambda x, y: torch.as_strided_scatter(x, y, (2, 3), (4, 1), 2),
+        floats(3, 4),
+        floats(2, 3),
+        exact=True,
+    ),
 ]
 
 

@@ -264,6 +264,20 @@ CASES = [
         lambda x: torch.nn.functional.channel_shuffle(x, 2),
         floats(1, 4, 2, 3),
     ),
+    case(
+        "narrow_copy",
+        lambda x: torch.narrow_copy(x, 1, -3, 2),
+        floats(3, 5),
+        dynamic=((0, 1),),
+        exact=True,
+    ),
+    case("unbind_copy", lambda x: torch.unbind_copy(x, -1), floats(2, 3), exact=True),
+    case(
+        "resize",
+        lambda x: torch.ops.aten.resize(x, [2, 3]),
+        floats(4, 5),
+        exact=True,
+    ),
 ]
 
 
