@@ -41,12 +41,15 @@ constexpr std::chrono::milliseconds kProgressInterval(50);
 std::unique_ptr<ConvertedModule> convertEntryPoints(
     const std::vector<EntryPoint> &entryPoints, bool debug,
     SourcePaths sourcePaths, std::vector<std::string> sourceRoots,
-    std::pair<uint64_t, uint64_t> firstIds, nb::object progress) {
+    std::pair<uint64_t, uint64_t> firstIds,
+    const std::vector<metal::Kernel> &kernels, nb::object progress) {
   ConversionOptions options;
   options.debugLocations = debug;
   options.sourcePaths = sourcePaths;
   options.sourceRoots = std::move(sourceRoots);
   options.counters = {firstIds.first, firstIds.second};
+  for (const metal::Kernel &kernel : kernels)
+    options.kernels[kernel.name + ".default"] = kernel;
   if (!progress.is_none())
     options.progress =
         [&, last = std::chrono::steady_clock::now()](size_t nodes) mutable {
@@ -57,14 +60,16 @@ std::unique_ptr<ConvertedModule> convertEntryPoints(
           nb::gil_scoped_acquire lock;
           progress(nodes);
         };
-  std::string error;
+  ConversionError error;
   std::unique_ptr<ConvertedModule> module;
   {
     nb::gil_scoped_release unlock;
     module = convert(entryPoints, options, error);
   }
+  if (!module && error.isTypeError)
+    throw nb::type_error(error.message.c_str());
   if (!module)
-    throw nb::value_error(error.c_str());
+    throw nb::value_error(error.message.c_str());
   return module;
 }
 
@@ -201,10 +206,12 @@ void corten::bindings::bindConversion(nb::module_ &module) {
 
   module.def("convert", &convertEntryPoints, nb::arg("entry_points"),
              nb::arg("debug"), nb::arg("source_paths"), nb::arg("source_roots"),
-             nb::arg("first_ids"), nb::arg("progress").none(),
+             nb::arg("first_ids"), nb::arg("kernels"),
+             nb::arg("progress").none(),
              "Converts all entry points into one module. `progress` is called "
              "now and then with the number of nodes lowered. Raises "
-             "ValueError.");
+             "ValueError, or TypeError for an operand that a kernel cannot "
+             "take.");
   module.def("unsupported", &unsupported, nb::arg("program"));
   module.def(
       "has_lowering",

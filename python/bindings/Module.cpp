@@ -5,5 +5,6 @@
 NB_MODULE(_native, module) {
   module.doc() = "The C++ side of coreai_torch.";
   corten::bindings::bindProgram(module);
+  corten::bindings::bindMetal(module);
   corten::bindings::bindConversion(module);
 }

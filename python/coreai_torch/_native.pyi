@@ -82,6 +82,26 @@ class ProgramBuilder:
     def range(self, expression: str, min: int | None, max: int | None) -> None: ...
     def finish(self) -> Program: ...
 
+class KernelInputKind(enum.Enum):
+    TENSOR = ...
+    INT = ...
+    FLOAT = ...
+    BOOL = ...
+
+class MetalKernel:
+    """A Metal kernel as its author describes it."""
+
+    def __init__(
+        self,
+        name: str,
+        inputs: Sequence[tuple[str, KernelInputKind]],
+        results: Sequence[str],
+        body: str,
+        helpers: str,
+        parameters: Sequence[tuple[str, str, str]],
+        templates: Sequence[tuple[str, str]],
+    ) -> None: ...
+
 class EntryPoint:
     """A program under the name it gets in the module."""
 
@@ -116,6 +136,7 @@ def convert(
     source_paths: SourcePaths,
     source_roots: Sequence[str],
     first_ids: tuple[int, int],
+    kernels: Sequence[MetalKernel],
     progress: Callable[[int], None] | None,
 ) -> ConvertedModule: ...
 def unsupported(program: Program) -> list[tuple[str, str, bool, list[Any]]]: ...

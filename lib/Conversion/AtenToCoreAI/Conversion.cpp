@@ -6,6 +6,7 @@
 #include "Table.h"
 
 #include "corten/Dialect/CoreAI/IR/CoreAIDialect.h"
+#include "corten/Dialect/CoreAIX/IR/CoreAIXDialect.h"
 #include "corten/Dialect/DebugInfo/IR/DebugInfoDialect.h"
 #include "corten/Dialect/Param/IR/ParamDialect.h"
 
@@ -84,13 +85,13 @@ static std::string describeFailure(StringRef entry, const Node *node,
 
 std::unique_ptr<ConvertedModule>
 corten::convert(ArrayRef<EntryPoint> entryPoints,
-                const ConversionOptions &options, std::string &error) {
+                const ConversionOptions &options, ConversionError &error) {
   auto result = std::make_unique<ConvertedModule>();
   result->context =
       std::make_unique<MLIRContext>(MLIRContext::Threading::DISABLED);
   MLIRContext *context = result->context.get();
-  context->loadDialect<coreai::CoreAIDialect, debuginfo::DebugInfoDialect,
-                       param::ParamDialect>();
+  context->loadDialect<coreai::CoreAIDialect, coreaix::CoreAIXDialect,
+                       debuginfo::DebugInfoDialect, param::ParamDialect>();
 
   std::string diagnostics;
   ScopedDiagnosticHandler handler(context, [&](Diagnostic &diagnostic) {
@@ -111,14 +112,16 @@ corten::convert(ArrayRef<EntryPoint> entryPoints,
   Emitter emitter(*result, options);
   for (const EntryPoint &entry : entryPoints) {
     if (failed(emitter.emitEntryPoint(entry))) {
-      error = describeFailure(entry.name, emitter.currentNode, diagnostics);
+      error.message =
+          describeFailure(entry.name, emitter.currentNode, diagnostics);
+      error.isTypeError = emitter.isTypeError;
       return nullptr;
     }
   }
   emitter.finish();
   result->emitSeconds = lap();
   if (failed(verify(*result->module))) {
-    error = "the converted program does not verify: " + diagnostics;
+    error.message = "the converted program does not verify: " + diagnostics;
     return nullptr;
   }
   result->verifySeconds = lap();

@@ -2,6 +2,8 @@
 
 #include "Table.h"
 
+#include "MetalKernel.h"
+
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSwitch.h"
@@ -99,6 +101,8 @@ bool corten::isAssertion(StringRef name) {
 }
 
 bool corten::hasLowering(StringRef nameSpace, StringRef name) {
+  if (nameSpace == kKernelSizesNamespace)
+    return name == "sizes.default";
   if (nameSpace != "aten" && nameSpace != "_operator" &&
       nameSpace != "higher_order")
     return false;

@@ -1,0 +1,8 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Metal kernels in PyTorch models: ``TorchMetalKernel``."""
+
+from coreai.authoring import MetalParameter
+
+from coreai_torch.kernels._kernel import TorchMetalKernel
+
+__all__ = ["MetalParameter", "TorchMetalKernel"]

@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""``TorchMetalKernel``: a Metal kernel that PyTorch models can call."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+from coreai.authoring import CustomMetalKernel, MetalParameter
+
+from coreai_torch import _native
+from coreai_torch.kernels._signature import ReferenceFunction, check_names
+
+#: The namespace of the operators that kernels are in torch.
+NAMESPACE = "coreai_metal_kernels"
+
+
+def _threads(value: Sequence[Any], name: str) -> list[Any]:
+    threads = list(value)
+    if len(threads) != 3:
+        msg = f"{name} must be a 3-tuple, got {len(threads)} entries: {value!r}"
+        raise ValueError(msg)
+    return threads
+
+
+@functools.cache
+def _sizes_operator() -> Any:
+    """An operator that makes a vector of sizes.
+
+    A constant of torch's would do, but not inside a branch, where torch cannot
+    lift it out of the graph.
+    """
+
+    def make(values: Sequence[int]) -> torch.Tensor:
+        return torch.tensor(values, dtype=torch.uint32)
+
+    def describe(values: Sequence[int]) -> torch.Tensor:
+        return torch.empty(len(values), dtype=torch.uint32)
+
+    operator = torch.library.custom_op(
+        "coreai_metal::sizes",
+        make,
+        mutates_args=(),
+        schema="(SymInt[] values) -> Tensor",
+    )
+    operator.register_fake(describe)
+    return operator
+
+
+def _sizes(values: Sequence[Any], name: str) -> torch.Tensor:
+    for value in values:
+        if not isinstance(value, (int, torch.SymInt)):
+            msg = f"{name} must hold integers, got {value!r}"
+            raise TypeError(msg)
+        if isinstance(value, int) and value < 0:
+            msg = f"{name} must not hold negative numbers, got {value}"
+            raise ValueError(msg)
+    result: torch.Tensor = _sizes_operator()(list(values))
+    return result
+
+
+class TorchMetalKernel(CustomMetalKernel):  # type: ignore[misc]
+    """A Metal kernel with the PyTorch function that it implements.
+
+    Called in a model, the kernel runs the function; in a converted program
+    it is the Metal source. :meth:`check` runs that source here and compares.
+
+    Args:
+        name: Of the kernel, and of the operator that is registered with torch.
+        input_names: How the source calls the inputs, in the order of the
+            function's parameters.
+        result_names: How it calls the results.
+        src: Body of the Metal function.
+        torch_defn: The function. Its parameters are annotated ``torch.Tensor``,
+            ``int``, ``float`` or ``bool``; it returns a tensor, a list of
+            tensors, or a tuple of a fixed number of them.
+        metal_params: Parameters that Metal fills in, such as the position of
+            the thread.
+        helper_src: Source that stands in front of the function.
+        template_dtypes: For some inputs, the word in the sources that stands
+            for the input's element type.
+
+    Raises:
+        ValueError: For names that are missing, repeated or no identifiers, and
+            for numbers that do not fit together.
+        TypeError: For a function whose annotations a kernel cannot have.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        input_names: Sequence[str],
+        result_names: Sequence[str],
+        src: str,
+        torch_defn: Callable[..., Any],
+        metal_params: Sequence[MetalParameter] | None = None,
+        helper_src: str | None = None,
+        template_dtypes: dict[str, str] | None = None,
+    ) -> None:
+        inputs, results = check_names(name, input_names, result_names)
+        self._reference = ReferenceFunction(name, torch_defn, inputs, results)
+        super().__init__(
+            name=name,
+            input_names=inputs,
+            result_names=results,
+            src=src,
+            metal_params=list(metal_params or []),
+            helper_src=helper_src,
+            template_dtypes=template_dtypes,
+        )
+        self.torch_defn = torch_defn
+        self.torch_custom_op = self._register()
+
+    @property
+    def result_shape_params(self) -> list[str]:
+        """Names of the operator's parameters for the shapes of the results."""
+        return [f"result_shape_{name}" for name in self.result_names]
+
+    def __call__(
+        self,
+        *args: Any,
+        threads_per_grid: Sequence[int],
+        threads_per_thread_group: Sequence[int],
+        result_shapes: Sequence[Sequence[int]],
+    ) -> Any:
+        """Run the reference function, as an operator that the converter knows.
+
+        Args:
+            args: The inputs.
+            threads_per_grid: Threads along x, y and z.
+            threads_per_thread_group: Threads of one group along x, y and z.
+            result_shapes: One shape for each result.
+
+        Returns:
+            What the reference function returns.
+        """
+        grid = _threads(threads_per_grid, "threads_per_grid")
+        group = _threads(threads_per_thread_group, "threads_per_thread_group")
+        if len(result_shapes) != len(self.result_names):
+            msg = (
+                "result_shapes must have one shape per result name "
+                f"{self.result_names}, got {len(result_shapes)}"
+            )
+            raise ValueError(msg)
+        return self.torch_custom_op(
+            *self._reference.complete(args),
+            _sizes(grid, "threads_per_grid"),
+            _sizes(group, "threads_per_thread_group"),
+            *(_sizes(shape, "result_shapes") for shape in result_shapes),
+        )
+
+    def describe(self) -> _native.MetalKernel:
+        """The kernel as the C++ side takes it, as it is now."""
+        return _native.MetalKernel(
+            self.name,
+            list(zip(self.input_names, self._reference.kinds, strict=True)),
+            self.result_names,
+            self.src,
+            self.helpers,
+            [(p.name, p.dtype, p.attr) for p in self.metal_parameters],
+            list(self.dtype_templates.items()),
+        )
+
+    def _register(self) -> Any:
+        extra = ["threads_per_grid", "threads_per_thread_group"]
+        extra += self.result_shape_params
+        reference = self._reference
+        num_inputs = len(self.input_names)
+
+        def run(*arguments: Any) -> Any:
+            return reference(*arguments[:num_inputs])
+
+        operator = torch.library.custom_op(
+            f"{NAMESPACE}::{self.name}",
+            run,
+            mutates_args=(),
+            schema=reference.schema(extra),
+        )
+        operator.register_fake(run)
+        return operator
