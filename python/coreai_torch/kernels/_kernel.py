@@ -49,7 +49,7 @@ def _sizes_operator() -> Any:
     return operator
 
 
-def _sizes(values: Sequence[Any], name: str) -> torch.Tensor:
+def _check_sizes(values: Sequence[Any], name: str) -> list[Any]:
     for value in values:
         if not isinstance(value, (int, torch.SymInt)):
             msg = f"{name} must hold integers, got {value!r}"
@@ -57,8 +57,7 @@ def _sizes(values: Sequence[Any], name: str) -> torch.Tensor:
         if isinstance(value, int) and value < 0:
             msg = f"{name} must not hold negative numbers, got {value}"
             raise ValueError(msg)
-    result: torch.Tensor = _sizes_operator()(list(values))
-    return result
+    return list(values)
 
 
 class TorchMetalKernel(CustomMetalKernel):  # type: ignore[misc]
@@ -112,6 +111,8 @@ class TorchMetalKernel(CustomMetalKernel):  # type: ignore[misc]
         )
         self.torch_defn = torch_defn
         self.torch_custom_op = self._register()
+        # Here, because a call may be traced and tracing cannot register.
+        self._sizes = _sizes_operator()
 
     @property
     def result_shape_params(self) -> list[str]:
@@ -146,9 +147,12 @@ class TorchMetalKernel(CustomMetalKernel):  # type: ignore[misc]
             raise ValueError(msg)
         return self.torch_custom_op(
             *self._reference.complete(args),
-            _sizes(grid, "threads_per_grid"),
-            _sizes(group, "threads_per_thread_group"),
-            *(_sizes(shape, "result_shapes") for shape in result_shapes),
+            self._sizes(_check_sizes(grid, "threads_per_grid")),
+            self._sizes(_check_sizes(group, "threads_per_thread_group")),
+            *(
+                self._sizes(_check_sizes(shape, "result_shapes"))
+                for shape in result_shapes
+            ),
         )
 
     def describe(self) -> _native.MetalKernel:
