@@ -194,7 +194,8 @@ Expected<KernelText> corten::metal::instantiate(const Kernel &kernel,
       << text.helpers << "\n[[kernel]] void " << kernel.name;
   std::string tail;
   raw_string_ostream stream(tail);
-  stream << "(" << join(parameters, ", ") << ") { ";
+  text.parameters = join(parameters, ", ");
+  stream << "(" << text.parameters << ") { ";
   // The variables hide parameters of their name, which only an inner block
   // may do. A comment at the end of the body must not hide the brace.
   if (!text.prologue.empty())

@@ -2,8 +2,10 @@
 
 #include "Bindings.h"
 
+#include "corten/Metal/Check.h"
 #include "corten/Metal/Kernel.h"
 
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
@@ -36,6 +38,25 @@ metal::Kernel describeKernel(
   return kernel;
 }
 
+/// (Metal type, rank, literal of a number that is known)
+using OperandTuple =
+    std::tuple<std::string, unsigned, std::optional<std::string>>;
+
+std::vector<metal::Operand>
+operandsOf(const std::vector<OperandTuple> &descriptions) {
+  std::vector<metal::Operand> operands;
+  for (const auto &[type, rank, literal] : descriptions)
+    operands.push_back({type, rank, literal});
+  return operands;
+}
+
+/// The value, or a ValueError.
+template <typename T> T unwrap(llvm::Expected<T> value) {
+  if (!value)
+    throw nb::value_error(llvm::toString(value.takeError()).c_str());
+  return *std::move(value);
+}
+
 } // namespace
 
 void corten::bindings::bindMetal(nb::module_ &module) {
@@ -63,5 +84,39 @@ void corten::bindings::bindMetal(nb::module_ &module) {
           },
           nb::arg("name"), nb::arg("inputs"), nb::arg("results"),
           nb::arg("body"), nb::arg("helpers"), nb::arg("parameters"),
-          nb::arg("templates"));
+          nb::arg("templates"))
+      .def(
+          "check_source",
+          [](const metal::Kernel &self, const std::vector<OperandTuple> &inputs,
+             const std::vector<OperandTuple> &results) {
+            return unwrap(metal::checkSource(self, operandsOf(inputs),
+                                             operandsOf(results)));
+          },
+          nb::arg("inputs"), nb::arg("results"),
+          "C++ that runs one thread of the kernel; operands are (Metal type, "
+          "rank, literal). Raises ValueError for what cannot be checked.");
+
+  module.def(
+      "int_literal",
+      [](const std::string &name, int64_t value) {
+        return unwrap(metal::intLiteral(name, value));
+      },
+      nb::arg("name"), nb::arg("value"));
+  module.def(
+      "float_literal",
+      [](const std::string &name, double value) {
+        return unwrap(metal::floatLiteral(name, value));
+      },
+      nb::arg("name"), nb::arg("value"));
+  module.def(
+      "source_lines",
+      [](const std::string &path, const std::vector<uint64_t> &addresses) {
+        std::vector<std::tuple<std::string, unsigned, unsigned>> lines;
+        for (const metal::SourceLine &line :
+             unwrap(metal::sourceLines(path, addresses)))
+          lines.emplace_back(line.file, line.line, line.column);
+        return lines;
+      },
+      nb::arg("path"), nb::arg("addresses"),
+      "(file, line, column) of code in a shared object.");
 }

@@ -69,6 +69,7 @@ struct KernelText {
   // The parts of `source` for whoever compiles them for something else. The
   // numbers that `prologue` defines stand in front of the body, in one block.
   std::string helpers;
+  std::string parameters;
   std::string prologue;
   std::string body;
 };

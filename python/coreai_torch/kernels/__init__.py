@@ -4,5 +4,18 @@
 from coreai.authoring import MetalParameter
 
 from coreai_torch.kernels._kernel import TorchMetalKernel
+from coreai_torch.kernels._report import (
+    KernelCheckError,
+    KernelFinding,
+    KernelReport,
+    ResultDifference,
+)
 
-__all__ = ["MetalParameter", "TorchMetalKernel"]
+__all__ = [
+    "KernelCheckError",
+    "KernelFinding",
+    "KernelReport",
+    "MetalParameter",
+    "ResultDifference",
+    "TorchMetalKernel",
+]

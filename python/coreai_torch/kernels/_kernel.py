@@ -11,6 +11,8 @@ import torch
 from coreai.authoring import CustomMetalKernel, MetalParameter
 
 from coreai_torch import _native
+from coreai_torch.kernels._check import check_kernel
+from coreai_torch.kernels._report import KernelReport
 from coreai_torch.kernels._signature import ReferenceFunction, check_names
 
 #: The namespace of the operators that kernels are in torch.
@@ -153,6 +155,66 @@ class TorchMetalKernel(CustomMetalKernel):  # type: ignore[misc]
                 self._sizes(_check_sizes(shape, "result_shapes"))
                 for shape in result_shapes
             ),
+        )
+
+    def check(
+        self,
+        *example_inputs: Any,
+        threads_per_grid: Sequence[int] | None = None,
+        threads_per_thread_group: Sequence[int] | None = None,
+        result_shapes: Sequence[Sequence[int]] | None = None,
+        rtol: float | None = None,
+        atol: float | None = None,
+        seconds: int = 10,
+    ) -> KernelReport:
+        """Run the Metal source on the CPU and compare with the reference function.
+
+        The source is compiled by an installed clang and runs in a process of
+        its own, over the whole grid, with every access to memory watched.
+
+        Args:
+            example_inputs: The inputs. Small ones will do.
+            threads_per_grid: As in a call. By default one thread for each
+                element of the first result, along as many axes as the kernel's
+                ``thread_position_in_grid`` has.
+            threads_per_thread_group: As in a call. By default up to 256.
+            result_shapes: As in a call. By default those that the reference
+                function returns.
+            rtol: What results may differ by, relative to the expected value;
+                by default what their element type makes likely.
+            atol: What they may differ by in any case; by default ``rtol`` times
+                the mean magnitude of the expected values.
+            seconds: When to give up on a kernel that does not end.
+
+        Returns:
+            What was found; ``report.ok`` says whether that is nothing, and
+            ``report.raise_if_failed()`` raises if it is not.
+
+        Raises:
+            NotImplementedError: If the source uses what cannot be checked.
+            RuntimeError: If there is no compiler.
+        """
+        for threads, name in (
+            (threads_per_grid, "threads_per_grid"),
+            (threads_per_thread_group, "threads_per_thread_group"),
+        ):
+            if threads is not None:
+                _check_sizes(_threads(threads, name), name)
+        if result_shapes is not None and len(result_shapes) != len(self.result_names):
+            msg = (
+                "result_shapes must have one shape per result name "
+                f"{self.result_names}, got {len(result_shapes)}"
+            )
+            raise ValueError(msg)
+        return check_kernel(
+            self,
+            example_inputs,
+            threads_per_grid,
+            threads_per_thread_group,
+            result_shapes,
+            rtol,
+            atol,
+            seconds,
         )
 
     def describe(self) -> _native.MetalKernel:

@@ -14,8 +14,7 @@ namespace metal {
     __builtin_FILE(), __builtin_LINE(), __builtin_COLUMN()                     \
   }
 /// A function of the runtime's side: its memory is not the kernel's.
-#define CORTEN_LANES                                                           \
-  __attribute__((noinline, no_sanitize("thread")))
+#define CORTEN_LANES __attribute__((noinline, no_sanitize("thread")))
 
 enum class mem_flags {
   mem_none = 0,
@@ -50,8 +49,6 @@ template <class T> struct CortenLanes {
   uint lane;
   bool has(uint i) const { return active >> i & 1; }
 };
-
-extern "C" uint corten_lane();
 
 template <class T>
 CORTEN_LANES CortenLanes<T> corten_gather(T value, const CortenPlace &place) {
@@ -280,10 +277,9 @@ simdgroup_matrix<T, C, R> make_filled_simdgroup_matrix(T value) {
 
 /// The address of element (row, column + i) of the lane.
 #define CORTEN_ELEMENT(i)                                                      \
-  (source + (transposed ? (origin.x + m.row()) +                               \
-                              (origin.y + m.column() + i) * perRow             \
-                        : (origin.x + m.column() + i) +                        \
-                              (origin.y + m.row()) * perRow))
+  (source +                                                                    \
+   (transposed ? (origin.x + m.row()) + (origin.y + m.column() + i) * perRow   \
+               : (origin.x + m.column() + i) + (origin.y + m.row()) * perRow))
 template <class T, class S>
   requires is_same_v<remove_cv_t<S>, T>
 __attribute__((always_inline)) inline void
@@ -303,17 +299,16 @@ simdgroup_store(simdgroup_matrix<T, 8, 8> m, S *source, ulong perRow = 8,
 #undef CORTEN_ELEMENT
 
 template <class D, class A, class B, class C>
-CORTEN_LANES void
-simdgroup_multiply_accumulate(simdgroup_matrix<D, 8, 8> &d,
-                              simdgroup_matrix<A, 8, 8> a,
-                              simdgroup_matrix<B, 8, 8> b,
-                              simdgroup_matrix<C, 8, 8> c, CORTEN_HERE) {
+CORTEN_LANES void simdgroup_multiply_accumulate(simdgroup_matrix<D, 8, 8> &d,
+                                                simdgroup_matrix<A, 8, 8> a,
+                                                simdgroup_matrix<B, 8, 8> b,
+                                                simdgroup_matrix<C, 8, 8> c,
+                                                CORTEN_HERE) {
   struct Pair {
     vec<A, 2> a;
     vec<B, 2> b;
   };
-  CortenLanes<Pair> lanes =
-      corten_gather(Pair{a.elements, b.elements}, place);
+  CortenLanes<Pair> lanes = corten_gather(Pair{a.elements, b.elements}, place);
   if (lanes.active != 0xffffffff)
     corten_inactive_lane(__builtin_ctz(~lanes.active), &place);
   float left[8][8], right[8][8];

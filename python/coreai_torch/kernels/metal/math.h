@@ -56,7 +56,7 @@ CORTEN_MATH1(atanh, __builtin_atanhf(x))
 CORTEN_MATH1(ceil, __builtin_ceilf(x))
 CORTEN_MATH1(cos, __builtin_cosf(x))
 CORTEN_MATH1(cosh, __builtin_coshf(x))
-CORTEN_MATH1(cospi, __builtin_cosf(x * M_PI_F))
+CORTEN_MATH1(cospi, __builtin_cosf(x *M_PI_F))
 CORTEN_MATH1(erf, __builtin_erff(x))
 CORTEN_MATH1(erfc, __builtin_erfcf(x))
 CORTEN_MATH1(exp, __builtin_expf(x))
@@ -92,12 +92,10 @@ CORTEN_MATH1(sign, x > 0 ? 1.0f : x < 0 ? -1.0f : x == 0 ? x : 0.0f)
     CORTEN_EACH(name(x.at(i), y.at(i)))                                        \
     return r;                                                                  \
   }                                                                            \
-  template <REQUIRES T, int N, Scalar<T> S>                                    \
-  vec<T, N> name(vec<T, N> x, S y) {                                           \
+  template <REQUIRES T, int N, Scalar<T> S> vec<T, N> name(vec<T, N> x, S y) { \
     return name(x, vec<T, N>(y));                                              \
   }                                                                            \
-  template <REQUIRES T, int N, Scalar<T> S>                                    \
-  vec<T, N> name(S x, vec<T, N> y) {                                           \
+  template <REQUIRES T, int N, Scalar<T> S> vec<T, N> name(S x, vec<T, N> y) { \
     return name(vec<T, N>(x), y);                                              \
   }                                                                            \
   CORTEN_PUBLISH(name)
@@ -151,17 +149,16 @@ CORTEN_MATH2(step, y < x ? 0.0f : 1.0f)
 
 CORTEN_MATH3(fma, __builtin_fmaf(x, y, z))
 CORTEN_MATH3(mix, x + (y - x) * z)
-CORTEN_MATH3(smoothstep, (z - x) / (y - x) <= 0   ? 0.0f
-                         : (z - x) / (y - x) >= 1 ? 1.0f
-                                                  : (z - x) / (y - x) *
-                                                        ((z - x) / (y - x)) *
-                                                        (3 - 2 * (z - x) /
-                                                                 (y - x)))
+CORTEN_MATH3(smoothstep, (z - x) / (y - x) <= 0 ? 0.0f
+                         : (z - x) / (y - x) >= 1
+                             ? 1.0f
+                             : (z - x) / (y - x) * ((z - x) / (y - x)) *
+                                   (3 - 2 * (z - x) / (y - x)))
 CORTEN_MATH3(fmax3, __builtin_fmaxf(x, __builtin_fmaxf(y, z)))
 CORTEN_MATH3(fmin3, __builtin_fminf(x, __builtin_fminf(y, z)))
-CORTEN_MATH3(fmedian3, __builtin_fmaxf(__builtin_fminf(x, y),
-                                       __builtin_fminf(__builtin_fmaxf(x, y),
-                                                       z)))
+CORTEN_MATH3(fmedian3,
+             __builtin_fmaxf(__builtin_fminf(x, y),
+                             __builtin_fminf(__builtin_fmaxf(x, y), z)))
 #undef CORTEN_MATH3
 
 #define CORTEN_CLASSIFY(name, EXPR)                                            \
@@ -236,9 +233,9 @@ CORTEN_FLOAT2(min, __builtin_fminf(x, y))
 CORTEN_FLOAT3(clamp, __builtin_fminf(__builtin_fmaxf(x, y), z))
 CORTEN_FLOAT3(max3, __builtin_fmaxf(x, __builtin_fmaxf(y, z)))
 CORTEN_FLOAT3(min3, __builtin_fminf(x, __builtin_fminf(y, z)))
-CORTEN_FLOAT3(median3, __builtin_fmaxf(__builtin_fminf(x, y),
-                                       __builtin_fminf(__builtin_fmaxf(x, y),
-                                                       z)))
+CORTEN_FLOAT3(median3,
+              __builtin_fmaxf(__builtin_fminf(x, y),
+                              __builtin_fminf(__builtin_fmaxf(x, y), z)))
 CORTEN_VECTOR2(max, class)
 CORTEN_VECTOR2(min, class)
 CORTEN_VECTOR3(clamp, class)
@@ -272,9 +269,9 @@ CORTEN_BITS1(clz, static_cast<T>(__builtin_clzg(make_unsigned_t<T>(x),
                                                 int(sizeof(T) * 8))))
 CORTEN_BITS1(ctz, static_cast<T>(__builtin_ctzg(make_unsigned_t<T>(x),
                                                 int(sizeof(T) * 8))))
-CORTEN_BITS1(reverse_bits, static_cast<T>(__builtin_bitreverse64(
-                                              make_unsigned_t<T>(x)) >>
-                                          (64 - sizeof(T) * 8)))
+CORTEN_BITS1(reverse_bits,
+             static_cast<T>(__builtin_bitreverse64(make_unsigned_t<T>(x)) >>
+                            (64 - sizeof(T) * 8)))
 #undef CORTEN_BITS1
 
 #define CORTEN_BITS2(name, ...)                                                \
@@ -290,16 +287,18 @@ CORTEN_BITS1(reverse_bits, static_cast<T>(__builtin_bitreverse64(
 CORTEN_BITS2(absdiff, return x < y ? y - x : x - y;)
 CORTEN_BITS2(hadd, return static_cast<T>((__int128(x) + y) >> 1);)
 CORTEN_BITS2(rhadd, return static_cast<T>((__int128(x) + y + 1) >> 1);)
-CORTEN_BITS2(mulhi, return static_cast<T>((__int128(x) * y) >>
-                                          (sizeof(T) * 8));)
+CORTEN_BITS2(mulhi,
+             return static_cast<T>((__int128(x) * y) >> (sizeof(T) * 8));)
 CORTEN_BITS2(mul24, return static_cast<T>(x * y);)
 CORTEN_BITS2(addsat, T sum{}; return __builtin_add_overflow(x, y, &sum)
-                 ? (x < 0 ? numeric_limits<T>::min() : numeric_limits<T>::max())
-                 : sum;)
-CORTEN_BITS2(subsat, T sum{}; return __builtin_sub_overflow(x, y, &sum)
-                 ? (x < 0 || !is_signed_v<T> ? numeric_limits<T>::min()
-                                             : numeric_limits<T>::max())
-                 : sum;)
+                                         ? (x < 0 ? numeric_limits<T>::min()
+                                                  : numeric_limits<T>::max())
+                                         : sum;)
+CORTEN_BITS2(subsat, T sum{};
+             return __builtin_sub_overflow(x, y, &sum)
+                        ? (x < 0 || !is_signed_v<T> ? numeric_limits<T>::min()
+                                                    : numeric_limits<T>::max())
+                        : sum;)
 CORTEN_BITS2(rotate, constexpr unsigned bits = sizeof(T) * 8;
              unsigned by = unsigned(y) % bits; make_unsigned_t<T> u = x;
              return by ? static_cast<T>((u << by) | (u >> (bits - by))) : x;)
@@ -323,9 +322,9 @@ template <Integer T> constexpr T extract_bits(T x, uint offset, uint bits) {
 }
 template <Integer T>
 constexpr T insert_bits(T base, T insert, uint offset, uint bits) {
-  make_unsigned_t<T> mask =
-      bits >= sizeof(T) * 8 ? ~make_unsigned_t<T>(0)
-                            : (make_unsigned_t<T>(1) << bits) - 1;
+  make_unsigned_t<T> mask = bits >= sizeof(T) * 8
+                                ? ~make_unsigned_t<T>(0)
+                                : (make_unsigned_t<T>(1) << bits) - 1;
   return static_cast<T>((base & ~(mask << offset)) |
                         ((make_unsigned_t<T>(insert) & mask) << offset));
 }

@@ -107,7 +107,7 @@ matrix<T, C, R> operator*(matrix<T, K, R> a, matrix<T, C, K> b) {
 }
 #define CORTEN_MATRIX_ASSIGN(op)                                               \
   template <class T, int C, int R, class B>                                    \
-  matrix<T, C, R> &operator op##=(matrix<T, C, R> & a, B b) {                  \
+  matrix<T, C, R> &operator op## = (matrix<T, C, R> & a, B b) {                \
     return a = a op b;                                                         \
   }
 CORTEN_MATRIX_ASSIGN(+)
@@ -115,8 +115,7 @@ CORTEN_MATRIX_ASSIGN(-)
 CORTEN_MATRIX_ASSIGN(*)
 #undef CORTEN_MATRIX_ASSIGN
 
-template <class T, int C, int R>
-matrix<T, R, C> transpose(matrix<T, C, R> a) {
+template <class T, int C, int R> matrix<T, R, C> transpose(matrix<T, C, R> a) {
   matrix<T, R, C> result;
   for (int c = 0; c < C; ++c)
     for (int r = 0; r < R; ++r)

@@ -40,8 +40,8 @@ template <class T, unsigned long N> struct corten_element<T[N]> {
   using type = typename corten_element<T>::type;
 };
 template <class T>
-__attribute__((always_inline)) inline T &
-corten_share(const void *declaration, const char *name) {
+__attribute__((always_inline)) inline T &corten_share(const void *declaration,
+                                                      const char *name) {
   return *static_cast<T *>(corten_threadgroup(
       declaration, sizeof(T), alignof(typename corten_element<T>::type), name));
 }
@@ -55,19 +55,17 @@ corten_position(const unsigned (&position)[3]) {
     result = static_cast<T>(position[0]);
   else
     for (int i = 0; i < components<T>; ++i)
-      result.at(i) =
-          static_cast<typename T::value_type>(position[i]);
+      result.at(i) = static_cast<typename T::value_type>(position[i]);
   return result;
 }
 
 template <class T, size_t R>
-__attribute__((always_inline)) inline tensor<T, dextents<int, R>,
-                                                      tensor_handle>
+__attribute__((always_inline)) inline tensor<T, dextents<int, R>, tensor_handle>
 corten_argument(const CortenBuffer &buffer) {
   dextents<int, R> shape;
   for (size_t i = 0; i < R; ++i)
     shape.sizes[i] = buffer.extents[i];
-  return {static_cast<T *>(buffer.data), shape};
+  return {static_cast<T *>(buffer.data), shape, buffer.name};
 }
 
 } // namespace metal

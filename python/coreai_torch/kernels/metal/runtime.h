@@ -31,6 +31,7 @@ struct CortenThread {
 /// An argument of the kernel.
 struct CortenBuffer {
   void *data;
+  const char *name;
   /// Innermost first, as Metal has them.
   const int *extents;
 };
@@ -49,7 +50,8 @@ void corten_simd_barrier(unsigned flags, const CortenPlace *place);
 /// comes here again, and sets `active` to the lanes whose slots hold something.
 enum { kCortenSlot = 64 };
 const unsigned char *corten_exchange(const void *value, unsigned bytes,
-                                     unsigned *active, const CortenPlace *place);
+                                     unsigned *active,
+                                     const CortenPlace *place);
 
 /// Storage that the threads of a group share; one piece for each declaration.
 void *corten_threadgroup(const void *declaration, unsigned long bytes,
@@ -60,9 +62,12 @@ enum { kCortenLoad = 0, kCortenStore = 1, kCortenModify = 2 };
 void corten_atomic(const volatile void *address, unsigned bytes, int kind);
 
 // These end the thread.
-[[noreturn]] void corten_tensor_index(const void *data, unsigned axis,
-                                      long index, long extent);
+[[noreturn]] void corten_tensor_index(unsigned axis, long index, long extent,
+                                      const char *name);
 [[noreturn]] void corten_component_index(long index, int size);
+
+/// The place of the thread in its simdgroup.
+unsigned corten_lane();
 
 /// A lane that reads a value of a lane that gave none.
 void corten_inactive_lane(unsigned lane, const CortenPlace *place);

@@ -44,7 +44,8 @@ public:
   using extents_type = E;
   using index_type = typename E::index_type;
 
-  constexpr tensor(T *base, E shape) : base(base), shape(shape) {
+  constexpr tensor(T *base, E shape, const char *name = "a tensor")
+      : base(base), name(name), shape(shape) {
     long step = 1;
     for (size_t i = 0; i < get_rank(); ++i) {
       steps[i] = step;
@@ -52,15 +53,16 @@ public:
     }
   }
   template <class S>
-  constexpr tensor(T *base, E shape, const array<S, E::rank()> &strides)
-      : base(base), shape(shape) {
+  constexpr tensor(T *base, E shape, const array<S, E::rank()> &strides,
+                   const char *name = "a tensor")
+      : base(base), name(name), shape(shape) {
     for (size_t i = 0; i < get_rank(); ++i)
       steps[i] = strides[i];
   }
   /// A handle becomes an inline tensor where one is wanted.
   template <class... Other>
   constexpr tensor(const tensor<T, E, Other...> &other)
-      : base(other.base), shape(other.shape) {
+      : base(other.base), name(other.name), shape(other.shape) {
     for (size_t i = 0; i < get_rank(); ++i)
       steps[i] = other.steps[i];
   }
@@ -126,7 +128,7 @@ public:
     for (size_t i = 0; i < E::rank(); ++i) {
       long extent = shape.extent(i);
       if (from[i] < 0 || from[i] > extent)
-        corten_tensor_index(base, unsigned(i), from[i], extent);
+        corten_tensor_index(unsigned(i), from[i], extent, name);
       long size = extent - from[i];
       if (i < sizeof...(Size) && sizes[i] != dynamic_extent &&
           long(sizes[i]) < size)
@@ -136,7 +138,7 @@ public:
       start += from[i] * steps[i];
     }
     return tensor<T, dextents<index_type, E::rank()>, tensor_inline>(
-        start, part, strides);
+        start, part, strides, name);
   }
 
 private:
@@ -147,13 +149,14 @@ private:
     for (size_t i = 0; i < E::rank(); ++i) {
       long extent = shape.extent(i);
       if (indices[i] < 0 || indices[i] >= extent)
-        corten_tensor_index(base, unsigned(i), indices[i], extent);
+        corten_tensor_index(unsigned(i), indices[i], extent, name);
       address += indices[i] * steps[i];
     }
     return *address;
   }
 
   T *base;
+  const char *name;
   E shape;
   long steps[E::rank() + 1];
 };

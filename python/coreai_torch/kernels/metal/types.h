@@ -54,20 +54,27 @@ template <bool V> using bool_constant = integral_constant<bool, V>;
 using true_type = bool_constant<true>;
 using false_type = bool_constant<false>;
 
-template <class A, class B>
-struct is_same : bool_constant<__is_same(A, B)> {};
+template <class A, class B> struct is_same : bool_constant<__is_same(A, B)> {};
 template <class A, class B> constexpr bool is_same_v = __is_same(A, B);
-template <bool C, class A, class B> struct conditional { using type = A; };
-template <class A, class B> struct conditional<false, A, B> { using type = B; };
+template <bool C, class A, class B> struct conditional {
+  using type = A;
+};
+template <class A, class B> struct conditional<false, A, B> {
+  using type = B;
+};
 template <bool C, class A, class B>
 using conditional_t = typename conditional<C, A, B>::type;
 template <bool C, class T = void> struct enable_if {};
-template <class T> struct enable_if<true, T> { using type = T; };
+template <class T> struct enable_if<true, T> {
+  using type = T;
+};
 template <bool C, class T = void>
 using enable_if_t = typename enable_if<C, T>::type;
 template <class... T> using void_t = void;
 
-template <class T> struct type_identity { using type = T; };
+template <class T> struct type_identity {
+  using type = T;
+};
 template <class T> using type_identity_t = typename type_identity<T>::type;
 template <class T> struct remove_const : type_identity<__remove_const(T)> {};
 template <class T>
@@ -75,11 +82,11 @@ struct remove_volatile : type_identity<__remove_volatile(T)> {};
 template <class T> struct remove_cv : type_identity<__remove_cv(T)> {};
 template <class T>
 struct remove_reference : type_identity<__remove_reference_t(T)> {};
-template <class T> struct remove_pointer : type_identity<__remove_pointer(T)> {};
+template <class T>
+struct remove_pointer : type_identity<__remove_pointer(T)> {};
 template <class T> struct remove_extent : type_identity<__remove_extent(T)> {};
 template <class T> struct decay : type_identity<__decay(T)> {};
-template <class T>
-struct make_unsigned : type_identity<__make_unsigned(T)> {};
+template <class T> struct make_unsigned : type_identity<__make_unsigned(T)> {};
 template <class T> struct make_signed : type_identity<__make_signed(T)> {};
 template <class T> struct add_pointer : type_identity<__add_pointer(T)> {};
 template <class T> struct add_const : type_identity<const T> {};
@@ -119,9 +126,9 @@ template <class A, class B>
 constexpr bool is_convertible_v = __is_convertible(A, B);
 template <class A, class B>
 struct is_convertible : bool_constant<is_convertible_v<A, B>> {};
+template <class A, class B> constexpr bool is_base_of_v = __is_base_of(A, B);
 template <class A, class B>
-constexpr bool is_base_of_v = __is_base_of(A, B);
-template <class A, class B> struct is_base_of : bool_constant<is_base_of_v<A, B>> {};
+struct is_base_of : bool_constant<is_base_of_v<A, B>> {};
 
 template <class T> T &&declval();
 template <class T> constexpr T &&forward(remove_reference_t<T> &value) {
@@ -200,8 +207,7 @@ template <> struct numeric_limits<bool> {
     static constexpr T infinity() { return T(__builtin_inff()); }              \
     static constexpr T quiet_NaN() { return T(__builtin_nanf("")); }           \
   };
-CORTEN_FLOAT_LIMITS(float, 24, 0x1.fffffep127f, 0x1p-126f, 0x1p-23f,
-                    0x1p-149f)
+CORTEN_FLOAT_LIMITS(float, 24, 0x1.fffffep127f, 0x1p-126f, 0x1p-23f, 0x1p-149f)
 CORTEN_FLOAT_LIMITS(half, 11, 65504.0f, 0x1p-14f, 0x1p-10f, 0x1p-24f)
 CORTEN_FLOAT_LIMITS(bfloat, 8, 0x1.fep127f, 0x1p-126f, 0x1p-7f, 0x1p-133f)
 #undef CORTEN_FLOAT_LIMITS

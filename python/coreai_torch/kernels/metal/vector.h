@@ -21,14 +21,15 @@ template <class T, int N> constexpr int components<packed_vec<T, N>> = N;
 /// A number that an operator may bring to the element type of a vector. A
 /// fraction does not become an integer that way.
 template <class S, class T>
-concept Scalar = is_arithmetic_v<S> &&
-                 (is_floating_point_v<T> || !is_floating_point_v<S>);
+concept Scalar =
+    is_arithmetic_v<S> && (is_floating_point_v<T> || !is_floating_point_v<S>);
 
 // Every tuple of letters, as arguments of M.
 #define CORTEN_P2_(M, p, a, b) M(p, a) M(p, b)
 #define CORTEN_P2(M, a, b) CORTEN_P2_(M, a, a, b) CORTEN_P2_(M, b, a, b)
 #define CORTEN_T2__(M, p, q, a, b) M(p, q, a) M(p, q, b)
-#define CORTEN_T2_(M, p, a, b) CORTEN_T2__(M, p, a, a, b) CORTEN_T2__(M, p, b, a, b)
+#define CORTEN_T2_(M, p, a, b)                                                 \
+  CORTEN_T2__(M, p, a, a, b) CORTEN_T2__(M, p, b, a, b)
 #define CORTEN_T2(M, a, b) CORTEN_T2_(M, a, a, b) CORTEN_T2_(M, b, a, b)
 #define CORTEN_Q2___(M, p, q, r, a, b) M(p, q, r, a) M(p, q, r, b)
 #define CORTEN_Q2__(M, p, q, a, b)                                             \
@@ -103,8 +104,8 @@ concept Scalar = is_arithmetic_v<S> &&
     b = v.y;                                                                   \
   }
 #define CORTEN_SWIZZLE3(a, b, c)                                               \
-  __declspec(property(get = get_##a##b##c,                                     \
-                      put = set_##a##b##c)) vec<T, 3> a##b##c;                 \
+  __declspec(property(get = get_##a##b##c, put = set_##a##b##c)) vec<T, 3>     \
+      a##b##c;                                                                 \
   constexpr vec<T, 3> get_##a##b##c() const { return vec<T, 3>(a, b, c); }     \
   constexpr void set_##a##b##c(vec<T, 3> v) {                                  \
     CORTEN_DIFFERENT(#a[0] != #b[0] && #b[0] != #c[0] && #a[0] != #c[0]);      \
@@ -114,7 +115,8 @@ concept Scalar = is_arithmetic_v<S> &&
   }
 #define CORTEN_SWIZZLE4(a, b, c, d)                                            \
   __declspec(property(get = get_##a##b##c##d,                                  \
-                      put = set_##a##b##c##d)) vec<T, 4> a##b##c##d;           \
+                      put = set_##a##b##c##d)) vec<T, 4>                       \
+      a##b##c##d;                                                              \
   constexpr vec<T, 4> get_##a##b##c##d() const {                               \
     return vec<T, 4>(a, b, c, d);                                              \
   }                                                                            \
@@ -273,8 +275,8 @@ template <class T> struct alignas(4 * sizeof(T)) vec<T, 4> {
 #define CORTEN_VECTOR_ARITHMETIC(op)                                           \
   CORTEN_VECTOR_BINARY(op, T)                                                  \
   template <class T, int N>                                                    \
-  constexpr vec<T, N> &operator op##=(vec<T, N> & a,                           \
-                                      type_identity_t<vec<T, N>> b) {          \
+  constexpr vec<T, N> &operator op## =                                         \
+      (vec<T, N> & a, type_identity_t<vec<T, N>> b) {                          \
     return a = a op b;                                                         \
   }
 CORTEN_VECTOR_ARITHMETIC(+)
@@ -425,8 +427,8 @@ template <class T, int N> struct packed_vec {
 #define CORTEN_PACKED_ARITHMETIC(op)                                           \
   CORTEN_PACKED_BINARY(op)                                                     \
   template <class T, int N>                                                    \
-  constexpr packed_vec<T, N> &operator op##=(packed_vec<T, N> & a,             \
-                                             type_identity_t<vec<T, N>> b) {   \
+  constexpr packed_vec<T, N> &operator op## =                                  \
+      (packed_vec<T, N> & a, type_identity_t<vec<T, N>> b) {                   \
     return a = vec<T, N>(a) op b;                                              \
   }
 CORTEN_PACKED_ARITHMETIC(+)
