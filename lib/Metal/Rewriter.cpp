@@ -6,6 +6,8 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
 
+#include <map>
+
 using namespace corten::metal;
 using namespace llvm;
 
@@ -142,6 +144,10 @@ private:
   std::string plain(Range range) const;
   size_t matching(size_t open) const;
 
+  /// The tokens without spaces and without words for address spaces, which
+  /// mean nothing here; `constant` is `const`.
+  std::string withoutSpaces(Range range) const;
+  Error mergeOverload(size_t scope, size_t start, size_t open);
   Error rewriteDirective(size_t i);
   void rewriteNumber(size_t i);
   Expected<size_t> rewriteShared(size_t start, size_t at);
@@ -151,6 +157,9 @@ private:
   unsigned &numShared;
   std::vector<Token> tokens;
   std::vector<std::string> texts;
+  /// Functions by scope and signature: the signature in full, and the body.
+  std::map<std::pair<size_t, std::string>, std::pair<std::string, std::string>>
+      functions;
 };
 
 } // namespace
@@ -213,8 +222,57 @@ size_t Rewriter::matching(size_t open) const {
   return tokens.size();
 }
 
+std::string Rewriter::withoutSpaces(Range range) const {
+  std::string text;
+  bool isConst = false;
+  for (size_t i = range.first; i < range.second; ++i) {
+    StringRef word = tokens[i].text;
+    if (isSpace(i) || word == "device" || word == "threadgroup" ||
+        word == "thread")
+      continue;
+    if (word == "constant")
+      word = "const";
+    if (word == "const" && isConst)
+      continue;
+    isConst = word == "const";
+    text += (word + " ").str();
+  }
+  return text;
+}
+
+/// Metal tells functions apart by the address spaces of their pointers. Here
+/// they would be one: of two that do the same the first is kept.
+Error Rewriter::mergeOverload(size_t scope, size_t start, size_t open) {
+  size_t close = matching(open);
+  if (close == tokens.size())
+    return Error::success();
+  std::string full = plain({start, open});
+  std::string body = withoutSpaces({open, close});
+  auto [known, isNew] =
+      functions.try_emplace({scope, withoutSpaces({start, open})}, full, body);
+  if (isNew || known->second.first == full)
+    return Error::success();
+  if (known->second.second != body)
+    return refuse(tokens[start], "two functions differ in nothing but the "
+                                 "address spaces of their parameters");
+  blank(start, close + 1);
+  return Error::success();
+}
+
+/// A function's body may begin after the token.
+static bool endsSignature(const Token &token) {
+  return token.is(")") || token.is("const") || token.is("device") ||
+         token.is("threadgroup") || token.is("thread") ||
+         token.is("constant") || token.is("noexcept");
+}
+
 Expected<std::string> Rewriter::run() {
-  SmallVector<char> brackets;
+  // Indices of the brackets that are open.
+  SmallVector<size_t> brackets;
+  auto inStatements = [&] {
+    return brackets.empty() || tokens[brackets.back()].is("{");
+  };
+  size_t previous = 0;
   // The first token of the statement that the current one is in.
   size_t start = skip(0);
   for (size_t i = 0; i < tokens.size(); ++i) {
@@ -242,8 +300,7 @@ Expected<std::string> Rewriter::run() {
       if (start == i)
         start = skip(std::min(end + 1, tokens.size()));
       i = end;
-    } else if (token.is("threadgroup") &&
-               (brackets.empty() || brackets.back() == '{')) {
+    } else if (token.is("threadgroup") && inStatements()) {
       Expected<size_t> last = rewriteShared(start, i);
       if (!last)
         return last.takeError();
@@ -252,14 +309,25 @@ Expected<std::string> Rewriter::run() {
         start = skip(i + 1);
     } else if (token.kind == Token::Kind::Sign) {
       char c = token.text.front();
+      if (c == '{' && inStatements() && endsSignature(tokens[previous])) {
+        size_t scope = brackets.empty() ? tokens.size() : brackets.back();
+        if (Error error = mergeOverload(scope, start, i))
+          return std::move(error);
+        if (texts[i].empty()) {
+          i = matching(i);
+          start = skip(i + 1);
+          continue;
+        }
+      }
       if (c == '(' || c == '[' || c == '{')
-        brackets.push_back(c);
+        brackets.push_back(i);
       else if ((c == ')' || c == ']' || c == '}') && !brackets.empty())
         brackets.pop_back();
-      bool inStatements = brackets.empty() || brackets.back() == '{';
-      if ((c == ';' && inStatements) || c == '{' || c == '}')
+      if ((c == ';' && inStatements()) || c == '{' || c == '}')
         start = skip(i + 1);
     }
+    if (token.kind != Token::Kind::Space)
+      previous = i;
   }
   return join(texts, "");
 }
