@@ -14,11 +14,9 @@
 namespace nb = nanobind;
 using namespace corten;
 
-namespace {
-
 using Texts = std::vector<std::pair<std::string, std::string>>;
 
-metal::Kernel describeKernel(
+static metal::Kernel describeKernel(
     std::string name,
     const std::vector<std::pair<std::string, metal::InputKind>> &inputs,
     std::vector<std::string> results, std::string body, std::string helpers,
@@ -42,7 +40,7 @@ metal::Kernel describeKernel(
 using OperandTuple =
     std::tuple<std::string, unsigned, std::optional<std::string>>;
 
-std::vector<metal::Operand>
+static std::vector<metal::Operand>
 operandsOf(const std::vector<OperandTuple> &descriptions) {
   std::vector<metal::Operand> operands;
   for (const auto &[type, rank, literal] : descriptions)
@@ -51,13 +49,11 @@ operandsOf(const std::vector<OperandTuple> &descriptions) {
 }
 
 /// The value, or a ValueError.
-template <typename T> T unwrap(llvm::Expected<T> value) {
+template <typename T> static T unwrap(llvm::Expected<T> value) {
   if (!value)
     throw nb::value_error(llvm::toString(value.takeError()).c_str());
   return *std::move(value);
 }
-
-} // namespace
 
 void corten::bindings::bindMetal(nb::module_ &module) {
   nb::enum_<metal::InputKind>(module, "KernelInputKind")

@@ -10,6 +10,7 @@
 
 using namespace corten::check;
 
+// NOLINTNEXTLINE(readability-identifier-naming): a name in assembly.
 extern "C" void corten_switch(void **from, void *to);
 
 // Pushes what a call preserves, changes stacks, and pops it there.

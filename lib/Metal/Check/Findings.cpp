@@ -10,7 +10,7 @@ using namespace corten::check;
 static constexpr size_t kLimit = 40;
 
 void Findings::add(Finding finding) {
-  auto same = std::find_if(all.begin(), all.end(), [&](const Finding &other) {
+  auto same = std::ranges::find_if(all, [&](const Finding &other) {
     return other.kind == finding.kind && other.buffer == finding.buffer &&
            other.pc == finding.pc && other.line == finding.line &&
            other.column == finding.column && other.file == finding.file;

@@ -11,6 +11,9 @@
 
 using namespace corten::check;
 
+// The compiler chose the names.
+// NOLINTBEGIN(bugprone-reserved-identifier,readability-identifier-naming)
+
 #define EXPORT extern "C" __attribute__((visibility("default")))
 #define CALLER reinterpret_cast<uintptr_t>(__builtin_return_address(0))
 
@@ -148,3 +151,5 @@ EXPORT __bf16 __truncsfbf2(float value) {
   std::memcpy(&result, &high, sizeof(result));
   return result;
 }
+
+// NOLINTEND(bugprone-reserved-identifier,readability-identifier-naming)

@@ -44,12 +44,14 @@ struct Job {
   std::vector<Buffer> buffers;
 };
 
-[[noreturn]] void fail(const std::string &message) {
+} // namespace
+
+[[noreturn]] static void fail(const std::string &message) {
   std::cerr << "corten-metal-check: " << message << "\n";
   std::exit(2);
 }
 
-Buffer readBuffer(std::istream &line, bool isInput) {
+static Buffer readBuffer(std::istream &line, bool isInput) {
   Buffer buffer;
   size_t rank = 0;
   line >> buffer.name >> buffer.elementBytes >> rank;
@@ -65,7 +67,7 @@ Buffer readBuffer(std::istream &line, bool isInput) {
   return buffer;
 }
 
-Job readJob(const char *path) {
+static Job readJob(const char *path) {
   std::ifstream file(path);
   if (!file)
     fail(std::string("cannot read ") + path);
@@ -100,18 +102,18 @@ Job readJob(const char *path) {
 // Ends that a kernel did not choose
 //===----------------------------------------------------------------------===//
 
-Findings findings;
-uintptr_t kernelBase = 0, kernelEnd = 0;
-unsigned timeLimit = 0;
+static Findings findings;
+static uintptr_t kernelBase = 0, kernelEnd = 0;
+static unsigned timeLimit = 0;
 
-void printReport(bool finished) {
+static void printReport(bool finished) {
   std::printf("{\"finished\": %s, \"findings\": ", finished ? "true" : "false");
   findings.print(stdout, kernelBase);
   std::printf("}\n");
   std::fflush(stdout);
 }
 
-uintptr_t programCounter(void *context) {
+static uintptr_t programCounter(void *context) {
   auto &machine = static_cast<ucontext_t *>(context)->uc_mcontext;
 #if defined(__x86_64__)
   return machine.gregs[REG_RIP];
@@ -121,7 +123,7 @@ uintptr_t programCounter(void *context) {
 }
 
 /// The process cannot go on; what is known is still told.
-void onSignal(int number, siginfo_t *info, void *context) {
+static void onSignal(int number, siginfo_t *info, void *context) {
   // A second one, here, ends the process.
   std::signal(number, SIG_DFL);
   if (!scheduler || !scheduler->isRunning())
@@ -152,7 +154,7 @@ void onSignal(int number, siginfo_t *info, void *context) {
   _exit(0);
 }
 
-void watchSignals(unsigned seconds) {
+static void watchSignals(unsigned seconds) {
   static char stack[1 << 16];
   stack_t alternate{};
   alternate.ss_sp = stack;
@@ -175,7 +177,7 @@ void watchSignals(unsigned seconds) {
 // The run
 //===----------------------------------------------------------------------===//
 
-KernelFn loadKernel(const std::string &path) {
+static KernelFn loadKernel(const std::string &path) {
   void *library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!library)
     fail(dlerror());
@@ -206,7 +208,7 @@ KernelFn loadKernel(const std::string &path) {
   return reinterpret_cast<KernelFn>(symbol);
 }
 
-void reportUnwritten(const Buffer &buffer) {
+static void reportUnwritten(const Buffer &buffer) {
   size_t missing = 0, first = 0;
   for (size_t i = 0; i < buffer.cells.size(); ++i)
     if (!buffer.cells[i].isInitialized && missing++ == 0)
@@ -222,8 +224,6 @@ void reportUnwritten(const Buffer &buffer) {
                     buffer.element(first * buffer.granule);
   findings.add(std::move(finding));
 }
-
-} // namespace
 
 int main(int argc, char **argv) {
   if (argc != 2)

@@ -4,13 +4,14 @@
 
 #include <algorithm>
 #include <cstring>
+#include <span>
 #include <tuple>
 
 using namespace corten::check;
 
 Scheduler *corten::check::scheduler = nullptr;
 
-static constexpr size_t kSharedLimit = 32 * 1024;
+static constexpr size_t kSharedLimit = 32768;
 
 Scheduler::Scheduler(KernelFn kernel, const unsigned (&grid)[3],
                      const unsigned (&group)[3], Memory &memory,
@@ -220,10 +221,11 @@ bool Scheduler::releaseSimdgroups() {
   bool released = false;
   for (size_t first = 0; first < numThreads; first += 32) {
     size_t last = std::min(first + 32, numThreads);
-    if (std::any_of(threads.begin() + first, threads.begin() + last,
-                    [](const Thread &thread) {
-                      return thread.state == State::AtSimdOperation;
-                    })) {
+    auto isWaiting = [](const Thread &thread) {
+      return thread.state == State::AtSimdOperation;
+    };
+    if (std::ranges::any_of(std::span(threads).subspan(first, last - first),
+                            isWaiting)) {
       releaseSimdOperation(first / 32);
       released = true;
     }

@@ -288,16 +288,16 @@ class _Check:
                 raise NotImplementedError(msg) from None
             raise
         library, errors = compile_kernel(source)
-        for error in errors:
-            in_source = error.file in ("src", "helper_src")
+        for wrong in errors:
+            in_source = wrong.file in ("src", "helper_src")
             self.report.findings.append(
                 KernelFinding(
                     "compile error",
-                    error.message,
-                    part=error.file if in_source else "",
-                    line=error.line if in_source else 0,
-                    column=error.column if in_source else 0,
-                    text=self._text(error.file, error.line),
+                    wrong.message,
+                    part=wrong.file if in_source else "",
+                    line=wrong.line if in_source else 0,
+                    column=wrong.column if in_source else 0,
+                    text=self._text(wrong.file, wrong.line),
                 )
             )
         return library

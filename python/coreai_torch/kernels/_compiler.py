@@ -42,6 +42,8 @@ _FLAGS = [
     *("-mllvm", "-tsan-instrument-read-before-write=1"),
     "-fsanitize=array-bounds",
     "-fsanitize-recover=array-bounds",
+    # A loop that never ends is to be found, not removed.
+    "-fno-finite-loops",
     # What is inlined, which is the headers alone, has the line of the call.
     "-fno-inline",
     "-gline-tables-only",

@@ -62,7 +62,7 @@ def _check_sizes(values: Sequence[Any], name: str) -> list[Any]:
     return list(values)
 
 
-class TorchMetalKernel(CustomMetalKernel):  # type: ignore[misc]
+class TorchMetalKernel(CustomMetalKernel):
     """A Metal kernel with the PyTorch function that it implements.
 
     Called in a model, the kernel runs the function; in a converted program

@@ -43,22 +43,27 @@ corten_poke(volatile atomic<T> *object, T value) {
   object->value = value;
 }
 
+/// A call vanishes: the access has its place.
+#define CORTEN_INLINE __attribute__((always_inline)) inline
+
 template <class T>
-T atomic_load_explicit(const volatile atomic<T> *object, memory_order) {
+CORTEN_INLINE T atomic_load_explicit(const volatile atomic<T> *object,
+                                     memory_order) {
   corten_atomic(object, sizeof(T), kCortenLoad);
   return corten_peek(object);
 }
 template <class T>
-void atomic_store_explicit(volatile atomic<T> *object, type_identity_t<T> value,
-                           memory_order) {
+CORTEN_INLINE void atomic_store_explicit(volatile atomic<T> *object,
+                                         type_identity_t<T> value,
+                                         memory_order) {
   corten_atomic(object, sizeof(T), kCortenStore);
   corten_poke(object, value);
 }
 
 #define CORTEN_ATOMIC(name, EXPR)                                              \
   template <class T>                                                           \
-  T atomic_##name##_explicit(volatile atomic<T> *object,                       \
-                             type_identity_t<T> value, memory_order) {         \
+  CORTEN_INLINE T atomic_##name##_explicit(                                    \
+      volatile atomic<T> *object, type_identity_t<T> value, memory_order) {    \
     corten_atomic(object, sizeof(T), kCortenModify);                           \
     T old = corten_peek(object);                                               \
     corten_poke(object, static_cast<T>(EXPR));                                 \
@@ -73,22 +78,22 @@ CORTEN_ATOMIC(fetch_and, old &value)
 CORTEN_ATOMIC(fetch_or, old | value)
 CORTEN_ATOMIC(fetch_xor, old ^ value)
 #undef CORTEN_ATOMIC
-#define CORTEN_ATOMIC(name, op)                                                \
+#define CORTEN_ATOMIC(name)                                                    \
   template <class T>                                                           \
-  void atomic_##name##_explicit(volatile atomic<T> *object,                    \
-                                type_identity_t<T> value,                      \
-                                memory_order order) {                          \
+  CORTEN_INLINE void atomic_##name##_explicit(volatile atomic<T> *object,      \
+                                              type_identity_t<T> value,        \
+                                              memory_order order) {            \
     atomic_fetch_##name##_explicit(object, value, order);                      \
   }
-CORTEN_ATOMIC(max, max)
-CORTEN_ATOMIC(min, min)
+CORTEN_ATOMIC(max)
+CORTEN_ATOMIC(min)
 #undef CORTEN_ATOMIC
 
 template <class T>
-bool atomic_compare_exchange_weak_explicit(volatile atomic<T> *object,
-                                           T *expected,
-                                           type_identity_t<T> desired,
-                                           memory_order, memory_order) {
+CORTEN_INLINE bool
+atomic_compare_exchange_weak_explicit(volatile atomic<T> *object, T *expected,
+                                      type_identity_t<T> desired, memory_order,
+                                      memory_order) {
   corten_atomic(object, sizeof(T), kCortenModify);
   T old = corten_peek(object);
   // Bits are compared, not numbers: a NaN equals itself.
@@ -99,6 +104,8 @@ bool atomic_compare_exchange_weak_explicit(volatile atomic<T> *object,
   *expected = old;
   return false;
 }
+
+#undef CORTEN_INLINE
 
 } // namespace metal
 

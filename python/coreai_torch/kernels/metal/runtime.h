@@ -6,6 +6,7 @@
 #ifndef CORTEN_METAL_RUNTIME_H
 #define CORTEN_METAL_RUNTIME_H
 
+// NOLINTBEGIN(readability-identifier-naming): names of C.
 extern "C" {
 
 /// A line of the kernel's source. `file` tells the parts of the source apart.
@@ -72,5 +73,6 @@ unsigned corten_lane();
 /// A lane that reads a value of a lane that gave none.
 void corten_inactive_lane(unsigned lane, const CortenPlace *place);
 }
+// NOLINTEND(readability-identifier-naming)
 
 #endif // CORTEN_METAL_RUNTIME_H
