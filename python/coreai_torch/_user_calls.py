@@ -8,6 +8,7 @@ user's function returns replaces it.
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
@@ -122,6 +123,11 @@ class _Call:
     num_visible: int
     #: What replaces the stand-in: (result of the node, value).
     results: list[tuple[int, ir.Value]] = field(default_factory=list)
+
+    @property
+    def identity(self) -> str:
+        """Entry point and node, without the place in somebody's files."""
+        return self.where.lstrip("\n").partition("\n")[0]
 
     def describe(self, diagnostics: list[str]) -> str:
         """Say which lowering it is and where the call stands."""
@@ -313,6 +319,7 @@ class UserCalls:
                 for number, (_, value) in enumerate(call.results):
                     replaced[place, number] = value
         made = _attribute(module, operations, calls)
+        _name_graphs(module, made)
         self._number(made)
         for call in calls:
             call.stand_in.erase()
@@ -322,18 +329,23 @@ class UserCalls:
     def _number(self, made: list[tuple[ir.Operation, _Call | None]]) -> None:
         """Gives operations the location of their call, and a number."""
         outputs: dict[ir.Operation, list[tuple[int, int]]] = {}
-        makers = {id(call): call for _, call in made if call}
-        for maker in makers.values():
-            for i, value in maker.results:
+        locations: dict[int, _NodeLocation] = {}
+        for _, call in made:
+            if call is None or id(call) in locations:
+                continue
+            locations[id(call)] = _NodeLocation(call.stand_in.location)
+            for i, value in call.results:
                 if isinstance(value, ir.OpResult):
-                    outputs.setdefault(value.owner.operation, []).append(
-                        (i, value.result_number)
-                    )
+                    maps = outputs.setdefault(value.owner.operation, [])
+                    maps.append((i, value.result_number))
         for operation, call in made:
-            source = (call.stand_in if call else operation).location
-            maps = outputs.get(operation, []) if call else []
-            location = _numbered(source, self.next_operation_id, maps)
+            number = self.next_operation_id
             self.next_operation_id += 1
+            if call is None:
+                location = _numbered(operation.location, number)
+            else:
+                maps = outputs.get(operation, [])
+                location = locations[id(call)].numbered(number, maps)
             _bindings.set_op_location(operation, location)
             for argument in block_arguments(operation):
                 _bindings.set_block_arg_location(argument, location)
@@ -416,54 +428,111 @@ def _attribute(
     return made
 
 
-_TORCH_ID = re.compile(r'type = "torch", value = (\d+)')
+def _letters(seed: str) -> str:
+    """Eight letters, as ``coreai.graph`` draws them, but always the same."""
+    digest = hashlib.sha256(seed.encode()).digest()
+    return "".join(chr(ord("a") + byte % 26) for byte in digest[:8])
 
 
-def _numbered(
-    location: ir.Location, number: int, outputs: list[tuple[int, int]]
-) -> ir.Location:
-    """``location`` with the number of an operation in place of another's.
+def _name_graphs(
+    module: ir.Module, made: list[tuple[ir.Operation, _Call | None]]
+) -> None:
+    """Gives graphs that got random names ones that a second conversion repeats."""
+    graphs: Any = module.body.operations
+    taken = {ir.StringAttr(graph.attributes["sym_name"]).value for graph in graphs}
+    names: dict[str, str] = {}
+    for operation, call in made:
+        attributes = operation.attributes
+        if operation.name != "coreai.graph" or "template_op" not in attributes:
+            continue
+        template = ir.StringAttr(attributes["template_op"]).value
+        old = ir.StringAttr(attributes["sym_name"]).value
+        if call is None or not re.fullmatch(re.escape(template) + "_[a-z]{8}", old):
+            continue
+        taken.discard(old)
+        new, attempt = old, 0
+        while new == old or new in taken:
+            new = f"{template}_{_letters(f'{call.identity}{template}{attempt}')}"
+            attempt += 1
+        taken.add(new)
+        names[old] = new
+        attributes["sym_name"] = ir.StringAttr.get(new)
+    for operation, _ in made if names else ():
+        if operation.name == "coreai.invoke":
+            callee = str(operation.attributes["callee"])
+            old = callee.partition("@")[2].partition(">")[0]
+            if old in names:
+                operation.attributes["callee"] = ir.Attribute.parse(
+                    callee.replace(f"@{old}>", f"@{names[old]}>")
+                )
 
-    Args:
-        location: That of a stand-in, or one of the user's own.
-        number: The number.
-        outputs: Which results of the node the operation makes: (result of the
-            node, result of the operation).
-    """
-    own = _debuginfo.create_op_id_metadata(dialect_type="coreai", value=number)
-    if not _debuginfo.DILocationAttr.isinstance(location.attr):
-        nowhere = ir.Location.file("-", 0, 0)
+
+_TORCH_ID = re.compile(r"value = (\d+)")
+
+
+class _NodeLocation:
+    """The location of a stand-in, for the operations that replace it."""
+
+    def __init__(self, location: ir.Location) -> None:
+        parts = _debuginfo.DILocationAttr(location.attr)
+        self._source = parts.src
+        self._scope = parts.scope
+        self._callers = parts.fused_with
+        facts = [fact for fact in parts.metadata if fact.name != "output_maps"]
+        # The last number is that of the stand-in itself.
+        own = max(i for i, fact in enumerate(facts) if fact.name == "op_id")
+        self._about_node = facts[:own]
+        self._about_modules = facts[own + 1 :]
+
+    def numbered(self, number: int, outputs: list[tuple[int, int]]) -> ir.Location:
+        """Return the location of one operation.
+
+        Args:
+            number: Its number.
+            outputs: Which results of the node it makes: (result of the node,
+                result of the operation).
+        """
+        own = [_number_fact(number)]
+        if outputs and self._about_node:
+            own.append(_output_maps(self._about_node[-1], outputs))
         return _debuginfo.di_location(
-            src=nowhere, scope=ir.UnitAttr.get(), metadata=[own]
+            src=self._source,
+            scope=self._scope,
+            fused_with=self._callers,
+            metadata=[*self._about_node, *own, *self._about_modules],
         )
-    parts = _debuginfo.DILocationAttr(location.attr)
-    about_node, about_modules = [], []
-    torch_id = None
-    for fact in parts.metadata:
-        if fact.name == "sources":
-            about_node.append(fact)
-        elif fact.name == "op_id":
-            found = _TORCH_ID.search(str(fact))
-            if found:
-                torch_id = found.group(1)
-                about_node.append(fact)
-        elif fact.name != "output_maps":
-            about_modules.append(fact)
-    maps = []
-    if outputs and torch_id:
-        entries = ", ".join(
-            f'{{source = {{id = {torch_id} : ui64, level = "torch", '
-            f'output = {of_node} : ui32}}, target = {{level = "coreai", '
-            f"output = {of_operation} : ui32}}}}"
-            for of_node, of_operation in outputs
-        )
-        data = ir.Attribute.parse(f"[{entries}]")
-        maps.append(_debuginfo.MetadataAttr.get(name="output_maps", data=data))
+
+
+def _number_fact(number: int) -> Any:
+    return _debuginfo.create_op_id_metadata(dialect_type="coreai", value=number)
+
+
+def _output_maps(node_number: Any, outputs: list[tuple[int, int]]) -> Any:
+    torch_id: Any = _TORCH_ID.search(str(node_number))
+    entries = ", ".join(
+        f'{{source = {{id = {torch_id[1]} : ui64, level = "torch", '
+        f'output = {of_node} : ui32}}, target = {{level = "coreai", '
+        f"output = {of_operation} : ui32}}}}"
+        for of_node, of_operation in outputs
+    )
+    data = ir.Attribute.parse(f"[{entries}]")
+    return _debuginfo.MetadataAttr.get(name="output_maps", data=data)
+
+
+def _numbered(location: ir.Location, number: int) -> ir.Location:
+    """A location of the user's own, with the number of its operation."""
+    if _debuginfo.DILocationAttr.isinstance(location.attr):
+        parts = _debuginfo.DILocationAttr(location.attr)
+        source, scope = parts.src, parts.scope
+        callers, facts = parts.fused_with, parts.metadata
+    else:
+        source, scope = ir.Location.file("-", 0, 0), ir.UnitAttr.get()
+        callers, facts = [], []
     return _debuginfo.di_location(
-        src=parts.src,
-        scope=parts.scope,
-        fused_with=parts.fused_with,
-        metadata=[*about_node, own, *maps, *about_modules],
+        src=source,
+        scope=scope,
+        fused_with=callers,
+        metadata=[*facts, _number_fact(number)],
     )
 
 

@@ -434,6 +434,36 @@ def test_kinds_of_return_values(converter):
         assert converter.report().operations["invoke"] == 1
 
 
+def test_graphs_have_the_same_names_every_time(converter):
+    @coreai.graph(private=True)
+    def inner(x: Value) -> Value:
+        return coreai.relu(x)
+
+    @coreai.graph(private=True)
+    def body(x: Value, y: Value) -> Value:
+        return coreai.broadcasting_add(x, inner(y)[0])
+
+    @converter.register_torch_lowering(
+        "custom_test::scaled_add.default", allow_override=True
+    )
+    def lower(values_map, node, loc):
+        x, y = get_operands(values_map, node, [0, 1], loc)
+        return body(body(x, y)[0], y)
+
+    def forward(self, x, y):
+        return scaled_add(scaled_add(x, y, 0.5), y, 0.5)
+
+    converter.add_exported_program(export(forward, X, Y))
+    program, again = converter.to_coreai(), converter.to_coreai()
+    assert str(program) == str(again)
+    names = re.findall(r"graph private @((?:body|inner)_[a-z]{8})", str(program))
+    assert len(set(names)) == len(names) == 8
+    for _ in range(2):
+        (actual,) = run(program, {"args_0": X, "args_1": Y}).values()
+        torch.testing.assert_close(actual, X + 4 * Y.relu())
+        program.optimize()
+
+
 def test_identity_and_constants(converter):
     register = converter.register_torch_lowering
     register("aten::relu", allow_override=True)(
@@ -933,9 +963,9 @@ class Custom(Exception):
     pass
 
 
-def raising(error: BaseException) -> Callable[[], Value]:
+def raising(error: type[Exception], message: str) -> Callable[[], Value]:
     def fail() -> Value:
-        raise error
+        raise error(message)
 
     return fail
 
@@ -976,10 +1006,10 @@ RETURNS = [
     (foreign, ValueError, ONE + "the value belongs to another graph"),
     (unverifiable, ValueError, "requires the same shape"),
     (refused, ValueError, "Operation creation failed"),
-    (raising(KeyError("nope")), KeyError, "nope"),
-    (raising(Custom("mine")), Custom, "mine"),
-    (raising(AssertionError("wrong")), AssertionError, "wrong"),
-    (raising(RuntimeError("late")), RuntimeError, "late"),
+    (raising(KeyError, "nope"), KeyError, "nope"),
+    (raising(Custom, "mine"), Custom, "mine"),
+    (raising(AssertionError, "wrong"), AssertionError, "wrong"),
+    (raising(RuntimeError, "late"), RuntimeError, "late"),
 ]
 
 
