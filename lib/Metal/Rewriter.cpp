@@ -187,15 +187,15 @@ static bool isUnsupported(StringRef word) {
       "intersection_query",
       "imageblock",
       "visible_function_table",
+      "intersection_function_table",
       "command_buffer",
       "compute_command",
       "render_command",
       "function_constant",
-      "matmul2d",
-      "matmul2d_descriptor",
       "convolution2d",
-      "cooperative_tensor",
-      "intersection_function_table",
+      "reduce_rows",
+      "reduce_columns",
+      "map_iterator",
   };
   return words.contains(word);
 }

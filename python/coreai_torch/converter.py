@@ -358,9 +358,9 @@ class TorchConverter:
         """
 
         def register(function: Lowering) -> Lowering:
-            lowerings = self._user_defined_torch_lowering
-            check_registration(qualified_name, function, lowerings, allow_override)
-            lowerings[qualified_name] = function
+            taken = self._lowerings()
+            check_registration(qualified_name, function, taken, allow_override)
+            self._user_defined_torch_lowering[qualified_name] = function
             return function
 
         return register

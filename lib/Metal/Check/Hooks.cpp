@@ -42,6 +42,8 @@ EXPORT void *corten_threadgroup(const void *declaration, unsigned long bytes,
 
 EXPORT unsigned corten_lane() { return scheduler->lane(); }
 
+EXPORT unsigned corten_thread_index() { return scheduler->threadIndex(); }
+
 EXPORT void corten_atomic(const volatile void *address, unsigned bytes,
                           int kind) {
   AccessKind kinds[] = {AccessKind::AtomicRead, AccessKind::AtomicWrite,

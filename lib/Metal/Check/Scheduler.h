@@ -38,7 +38,8 @@ public:
   void *shared(const void *declaration, size_t bytes, size_t granule,
                const char *name);
   void access(const void *address, size_t bytes, AccessKind kind, uintptr_t pc);
-  unsigned lane() const { return current->info.indexInGroup % 32; }
+  unsigned threadIndex() const { return current->info.indexInGroup; }
+  unsigned lane() const { return threadIndex() % 32; }
 
   /// Adds a finding about the thread that runs.
   void report(const char *kind, const std::string &buffer, std::string message,

@@ -75,16 +75,16 @@ class CompileError:
 
 @functools.cache
 def _find_clang() -> str:
-    names = [os.environ.get("COREAI_TORCH_CLANG", "")]
-    names += [f"clang++-{version}" for version in _VERSIONS]
-    names.append("clang++")
-    for name in names:
-        found = shutil.which(name) if name else None
+    chosen = os.environ.get("COREAI_TORCH_CLANG")
+    names = [f"clang++-{version}" for version in _VERSIONS]
+    for name in [chosen] if chosen else [*names, "clang++"]:
+        found = shutil.which(name)
         if found and _version(found) >= _VERSIONS[-1]:
             return found
+    where = f"COREAI_TORCH_CLANG={chosen} is none" if chosen else "none was found"
     msg = (
         "checking a kernel needs clang, version "
-        f"{_VERSIONS[-1]} or later, and none was found.\n"
+        f"{_VERSIONS[-1]} or later, and {where}.\n"
         "Install it: apt-get install clang-22\n"
         "or name it: COREAI_TORCH_CLANG=/path/to/clang++"
     )
@@ -117,13 +117,23 @@ def _machine_flags() -> tuple[str, ...]:
     return ("-mf16c",) if " f16c" in flags else ()
 
 
-def cache_folder() -> Path:
-    """Where compiled kernels are kept."""
+@functools.cache
+def _scratch_folder() -> tempfile.TemporaryDirectory[str]:
+    return tempfile.TemporaryDirectory(prefix="coreai_torch-")
+
+
+def _cache_folder() -> Path:
+    """Where compiled kernels are kept; for this process only if nowhere else."""
     chosen = os.environ.get("COREAI_TORCH_CACHE")
-    if chosen:
-        return Path(chosen)
-    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(base) / "coreai_torch" / "kernels"
+    base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    folder = Path(chosen) if chosen else base / "coreai_torch" / "kernels"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        if chosen:
+            raise
+        return Path(_scratch_folder().name)
+    return folder
 
 
 @functools.cache
@@ -157,7 +167,6 @@ def _precompiled(folder: Path) -> Path:
     command, state = _toolchain()
     result = folder / f"metal-{state[:16]}.pch"
     if not result.exists():
-        folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=folder) as scratch:
             made = Path(scratch) / result.name
             header = str(_HEADERS / "metal.h")
@@ -193,7 +202,7 @@ def compile_kernel(source: str) -> tuple[Path | None, list[CompileError]]:
         RuntimeError: If there is no compiler, or it fails in another way.
     """
     command, state = _toolchain()
-    folder = cache_folder()
+    folder = _cache_folder()
     key = hashlib.sha256(f"{state}\n{source}".encode()).hexdigest()
     result = folder / f"{key[:32]}.so"
     if result.exists():

@@ -200,6 +200,9 @@ class TorchMetalKernel(CustomMetalKernel):
         ):
             if threads is not None:
                 _check_sizes(_threads(threads, name), name)
+        if seconds < 1:
+            msg = f"seconds must be at least 1, got {seconds}"
+            raise ValueError(msg)
         if result_shapes is not None and len(result_shapes) != len(self.result_names):
             msg = (
                 "result_shapes must have one shape per result name "

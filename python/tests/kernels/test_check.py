@@ -15,6 +15,10 @@ def add(x: Tensor, y: Tensor) -> Tensor:
     return x + y
 
 
+def same(x: Tensor) -> Tensor:
+    return x.clone()
+
+
 def select_scalar(x: Tensor, s: Tensor) -> Tensor:
     return torch.where(x > s, s, x)
 
@@ -56,6 +60,10 @@ def matmul(a: Tensor, b: Tensor) -> Tensor:
 
 def matmul_twice(a: Tensor, b: Tensor) -> Tensor:
     return 2 * (a @ b)
+
+
+def matmul_relu(a: Tensor, b: Tensor) -> Tensor:
+    return (a @ b).relu()
 
 
 def rope(x: Tensor, pairs: int) -> Tensor:
@@ -460,6 +468,25 @@ CASES = {
     "address_spaces": Case(
         "address_spaces", address_spaces, (numbers(32),), "t", (32, 1, 1)
     ),
+    "matmul2d": Case(
+        "matmul2d",
+        matmul,
+        (numbers(21, 40, dtype=HALF) / 8, numbers(40, 19, dtype=HALF) / 8),
+        "group:uint2",
+        (128, 3, 1),
+        (64, 1, 1),
+        "a b",
+    ),
+    "matmul2d_cooperative": Case(
+        "matmul2d_cooperative",
+        matmul_relu,
+        (numbers(24, 13), numbers(13, 9)),
+        "group:uint2",
+        (64, 2, 1),
+        (32, 1, 1),
+        "a b",
+    ),
+    "language": Case("language", same, (numbers(10),)),
     "slices": Case(
         "slices", slices, (numbers(5, 10),), "group:uint2", (3, 3, 1), (1, 1, 1)
     ),

@@ -70,6 +70,8 @@ def test_arguments():
         checked.check(X, threads_per_thread_group=(1,))
     with pytest.raises(ValueError, match="one shape per result name"):
         checked.check(X, result_shapes=[])
+    with pytest.raises(ValueError, match="at least 1"):
+        checked.check(X, seconds=0)
     with pytest.raises(TypeError, match="takes 1 inputs"):
         checked.check(X, X)
     with pytest.raises(ValueError, match="give threads_per_grid"):
@@ -183,8 +185,12 @@ def test_compiled_kernels_are_kept(tmp_path, monkeypatch):
     assert kept == {path.name: path.stat().st_mtime_ns for path in tmp_path.iterdir()}
 
 
-def test_without_a_compiler(tmp_path, monkeypatch):
-    monkeypatch.setenv("PATH", str(tmp_path))
+@pytest.mark.parametrize("chosen", ["", "/nowhere/clang++"])
+def test_without_a_compiler(tmp_path, monkeypatch, chosen):
+    if chosen:
+        monkeypatch.setenv("COREAI_TORCH_CLANG", chosen)
+    else:
+        monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setenv("COREAI_TORCH_CACHE", str(tmp_path))
     _compiler._find_clang.cache_clear()
     _compiler._toolchain.cache_clear()

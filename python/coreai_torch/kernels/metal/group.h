@@ -47,7 +47,7 @@ template <class T> struct CortenLanes {
   T values[32];
   uint active;
   uint lane;
-  bool has(uint i) const { return active >> i & 1; }
+  bool has(uint i) const { return i < 32 && (active >> i & 1); }
 };
 
 template <class T>

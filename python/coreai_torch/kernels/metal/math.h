@@ -57,18 +57,14 @@ CORTEN_MATH1(ceil, __builtin_ceilf(x))
 CORTEN_MATH1(cos, __builtin_cosf(x))
 CORTEN_MATH1(cosh, __builtin_coshf(x))
 CORTEN_MATH1(cospi, __builtin_cosf(x *M_PI_F))
-CORTEN_MATH1(erf, __builtin_erff(x))
-CORTEN_MATH1(erfc, __builtin_erfcf(x))
 CORTEN_MATH1(exp, __builtin_expf(x))
 CORTEN_MATH1(exp2, __builtin_exp2f(x))
 CORTEN_MATH1(exp10, __builtin_exp10f(x))
-CORTEN_MATH1(expm1, __builtin_expm1f(x))
 CORTEN_MATH1(fabs, __builtin_fabsf(x))
 CORTEN_MATH1(floor, __builtin_floorf(x))
 CORTEN_MATH1(log, __builtin_logf(x))
 CORTEN_MATH1(log2, __builtin_log2f(x))
 CORTEN_MATH1(log10, __builtin_log10f(x))
-CORTEN_MATH1(log1p, __builtin_log1pf(x))
 CORTEN_MATH1(rint, __builtin_rintf(x))
 CORTEN_MATH1(round, __builtin_roundf(x))
 CORTEN_MATH1(rsqrt, 1.0f / __builtin_sqrtf(x))
@@ -121,7 +117,7 @@ CORTEN_MATH2(fmod, __builtin_fmodf(x, y))
 CORTEN_MATH2(nextafter, __builtin_nextafterf(x, y))
 CORTEN_MATH2(pow, __builtin_powf(x, y))
 CORTEN_MATH2(powr, __builtin_powf(x, y))
-CORTEN_MATH2(remainder, __builtin_remainderf(x, y))
+CORTEN_MATH2(divide, x / y)
 CORTEN_MATH2(step, y < x ? 0.0f : 1.0f)
 #undef CORTEN_MATH2
 
@@ -206,8 +202,6 @@ CORTEN_PUBLISH(ldexp)
 CORTEN_PUBLISH(frexp)
 CORTEN_PUBLISH(modf)
 CORTEN_PUBLISH(sincos)
-
-template <Floating T, int N> T divide(T x, T y) { return x / y; }
 
 //===----------------------------------------------------------------------===//
 // Integers, and what both kinds have

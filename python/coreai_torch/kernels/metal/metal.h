@@ -21,12 +21,12 @@
 #include "matrix.h"
 
 #include "tensor.h"
+
+#include "tensor_ops.h"
 #pragma clang attribute pop
 #include "atomic.h"
 
 #include "group.h"
-
-namespace mpp::tensor_ops {}
 
 namespace metal {
 

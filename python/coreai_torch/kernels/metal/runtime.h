@@ -67,8 +67,9 @@ void corten_atomic(const volatile void *address, unsigned bytes, int kind);
                                       const char *name);
 [[noreturn]] void corten_component_index(long index, int size);
 
-/// The place of the thread in its simdgroup.
+/// The place of the thread in its simdgroup, and in its group.
 unsigned corten_lane();
+unsigned corten_thread_index();
 
 /// A lane that reads a value of a lane that gave none.
 void corten_inactive_lane(unsigned lane, const CortenPlace *place);

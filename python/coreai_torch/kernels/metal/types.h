@@ -137,11 +137,6 @@ template <class T> constexpr T &&forward(remove_reference_t<T> &value) {
 template <class T> constexpr remove_reference_t<T> &&move(T &&value) {
   return static_cast<remove_reference_t<T> &&>(value);
 }
-template <class T> constexpr void swap(T &a, T &b) {
-  T old = a;
-  a = b;
-  b = old;
-}
 
 /// The same bits as another type.
 template <class To, class From> constexpr To as_type(From value) {
