@@ -61,7 +61,7 @@ static bool isIdentifier(StringRef text) {
 /// "4" or "4x4", which turn the name of an element type into that of a vector
 /// or a matrix.
 static bool isExtent(StringRef text) {
-  return !text.empty() && text.size() <= 3 &&
+  return !text.empty() && text.size() <= 3 && isDigit(text.front()) &&
          all_of(text, [](char c) { return isDigit(c) || c == 'x'; });
 }
 

@@ -410,7 +410,7 @@ Expected<size_t> Rewriter::rewriteShared(size_t start, size_t at) {
     } else if (c == ';' || c == '{' || c == '(' || c == '=' || c == ')')
       break;
   }
-  if (end == tokens.size() || !tokens[end].is(";"))
+  if (end >= tokens.size() || !tokens[end].is(";"))
     return refuse(tokens[at],
                   end < tokens.size() && tokens[end].is("=")
                       ? "a 'threadgroup' variable cannot have an initializer"

@@ -3,13 +3,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
+import random
 
 import pytest
 import torch
 from support.kernels import Case, Tensor, numbers
 
-from coreai_torch import MetalParameter, TorchMetalKernel
+from coreai_torch import MetalParameter, TorchMetalKernel, _native
 from coreai_torch.kernels import KernelReport, _check, _compiler
 
 ID = MetalParameter("id", "uint", "thread_position_in_grid")
@@ -213,6 +215,20 @@ def test_line_numbers_survive_the_rewriting():
     report = kernel(src).check(X, threads_per_thread_group=(1, 1, 1))
     (finding,) = report.out_of_bounds
     assert finding.line == 10
+
+
+def test_any_text_is_taken_or_refused():
+    """The rewriting runs in this process: no text may end it."""
+    pieces = [*"[](){}<>;,*&=\n#\"'.", "threadgroup", "float", "a", "[[", "]]"]
+    pieces += ["//", "/*", "*/", "#define", "#include", "1.0h", "0x", "::"]
+    pieces += ["coherent", "device", "constant", "template", "if"]
+    chooser = random.Random(7)
+    for _ in range(2000):
+        words = chooser.choices(pieces, k=chooser.randrange(14))
+        text = chooser.choice(["", " "]).join(words)
+        source = _native.MetalKernel("k", [], ["o"], text, text, [], [])
+        with contextlib.suppress(ValueError):
+            assert source.check_source([], [("float", 1, None)])
 
 
 def test_a_comment_at_the_end():
