@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
 from coreai.authoring import CustomMetalKernel, MetalParameter
@@ -17,6 +17,39 @@ from coreai_torch.kernels._signature import ReferenceFunction, check_names
 
 #: The namespace of the operators that kernels are in torch.
 NAMESPACE = "coreai_metal_kernels"
+
+
+class _Operator:
+    """The operator that kernels of one name are in torch.
+
+    A later kernel of the name takes it over. It is not registered again for
+    that unless it has to be: programs that were exported with it refer to it,
+    and torch crashes on an operator that is gone.
+    """
+
+    #: By name.
+    known: ClassVar[dict[str, _Operator]] = {}
+
+    def __init__(self, name: str, schema: str) -> None:
+        self.schema = schema
+        self.reference: ReferenceFunction | None = None
+        self.definition = torch.library.custom_op(
+            f"{NAMESPACE}::{name}", self._run, mutates_args=(), schema=schema
+        )
+        self.definition.register_fake(self._run)
+
+    def _run(self, *arguments: Any) -> Any:
+        assert self.reference is not None
+        return self.reference(*arguments[: len(self.reference.types)])
+
+    @staticmethod
+    def take(name: str, reference: ReferenceFunction, schema: str) -> _Operator:
+        """The operator of the name, made to run ``reference``."""
+        operator = _Operator.known.get(name)
+        if operator is None or operator.schema != schema:
+            operator = _Operator.known[name] = _Operator(name, schema)
+        operator.reference = reference
+        return operator
 
 
 def _threads(value: Sequence[Any], name: str) -> list[Any]:
@@ -112,7 +145,15 @@ class TorchMetalKernel(CustomMetalKernel):
             template_dtypes=template_dtypes,
         )
         self.torch_defn = torch_defn
-        self.torch_custom_op = self._register()
+        schema = self._reference.schema(
+            [
+                "threads_per_grid",
+                "threads_per_thread_group",
+                *self.result_shape_params,
+            ]
+        )
+        self._operator = _Operator.take(name, self._reference, schema)
+        self.torch_custom_op = self._operator.definition
         # Here, because a call may be traced and tracing cannot register.
         self._sizes = _sizes_operator()
 
@@ -147,6 +188,12 @@ class TorchMetalKernel(CustomMetalKernel):
                 f"{self.result_names}, got {len(result_shapes)}"
             )
             raise ValueError(msg)
+        if _Operator.known[self.name] is not self._operator:
+            msg = (
+                f"another kernel named '{self.name}', with other inputs or "
+                "results, has replaced this one; names must differ"
+            )
+            raise RuntimeError(msg)
         return self.torch_custom_op(
             *self._reference.complete(args),
             self._sizes(_check_sizes(grid, "threads_per_grid")),
@@ -231,21 +278,3 @@ class TorchMetalKernel(CustomMetalKernel):
             [(p.name, p.dtype, p.attr) for p in self.metal_parameters],
             list(self.dtype_templates.items()),
         )
-
-    def _register(self) -> Any:
-        extra = ["threads_per_grid", "threads_per_thread_group"]
-        extra += self.result_shape_params
-        reference = self._reference
-        num_inputs = len(self.input_names)
-
-        def run(*arguments: Any) -> Any:
-            return reference(*arguments[:num_inputs])
-
-        operator = torch.library.custom_op(
-            f"{NAMESPACE}::{self.name}",
-            run,
-            mutates_args=(),
-            schema=reference.schema(extra),
-        )
-        operator.register_fake(run)
-        return operator

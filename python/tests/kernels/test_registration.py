@@ -132,15 +132,24 @@ def test_the_function_runs_in_eager_mode():
 
 
 def test_the_last_kernel_of_a_name_counts():
-    make("replaced_k")
+    first = make("replaced_k")
 
     def other(x: torch.Tensor) -> torch.Tensor:
         return x * 2
 
-    make("replaced_k", defn=other)
-    kernel = make("replaced_k", defn=other)
+    second = make("replaced_k", defn=other)
     x = torch.arange(4.0)
-    assert torch.equal(kernel(x, **LAUNCH, result_shapes=[[4]]), x * 2)
+    for kernel in (first, second):
+        assert torch.equal(kernel(x, **LAUNCH, result_shapes=[[4]]), x * 2)
+
+
+def test_a_kernel_that_another_one_replaced():
+    first = make("other_schema_k")
+    second = make("other_schema_k", inputs=["x", "y"], defn=two)
+    x = torch.arange(4.0)
+    assert torch.equal(second(x, x, **LAUNCH, result_shapes=[[4]]), x * 2)
+    with pytest.raises(RuntimeError, match="another kernel named 'other_schema_k'"):
+        first(x, **LAUNCH, result_shapes=[[4]])
 
 
 @pytest.mark.parametrize("size", [0, 1, 2, 4])
