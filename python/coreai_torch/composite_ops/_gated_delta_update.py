@@ -115,8 +115,10 @@ def _recur(
         return torch.cat(outputs, 2) if outputs else torch.empty_like(value), state
 
     # A loop of the graph, so that the length of the sequence may be dynamic.
+    # What is carried has to keep its strides.
     start = torch.zeros((), dtype=torch.int64, device=value.device)
-    carried = (start, state.clone(), torch.zeros_like(value))
+    state = state.clone(memory_format=torch.contiguous_format)
+    carried = (start, state, value.new_zeros(value.shape))
     _, state, outputs = _loop(_is_unfinished, _advance, carried, inputs)
     return outputs, state
 

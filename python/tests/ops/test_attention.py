@@ -146,7 +146,7 @@ CASES = [
         floats(2, 3, 4, 8),
         floats(2, 3, 5, 8),
         dtypes=_ONE,
-        dynamic=((2,), (0, 2)),
+        dynamic=((2,), (2,)),
     ),
     case(
         "masks of their own",
