@@ -274,7 +274,6 @@ CASES = [
         floats(2, 1, 3, 5, special=(-inf,) * 5),
         bools(3, 5),
         floats(4),
-        dtypes=ALL_FLOATS,
         dynamic=(*GROWING, (0, 2, 3), (0, 1), ()),
         atol=1e-2,
     ),
