@@ -115,3 +115,33 @@ def test_no_warnings(recwarn: pytest.WarningsRecorder) -> None:
     SDPA(is_causal=True)(x, x, x)
     RoPE()(x)
     assert not recwarn.list
+
+
+def test_sizes_that_depend_on_data() -> None:
+    """No check or branch asks for the value of a size that is not known."""
+
+    class Model(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.rope, self.norm = RoPE(dims=4), RMSNorm(8)
+            self.sdpa = SDPA(is_causal=True, window_size=2)
+            self.update, self.gather_mm = GatedDeltaUpdate(), GatherMM()
+
+        def forward(self, x: torch.Tensor, keep: torch.Tensor) -> object:
+            chosen = keep.nonzero().squeeze(1)
+            x = x.index_select(2, chosen)
+            query = self.rope(self.norm(x), position_ids=chosen[None])
+            key = self.rope(x, offset=chosen[:1])[:, :1]
+            attended = self.sdpa(query, key, key, sinks=torch.zeros(2))
+            rate = x[..., 0]
+            state = torch.zeros(1, 2, 8, 8)
+            output, state = self.update(query[:, :1], key, x, rate, rate, state)
+            rows = self.gather_mm(output[0, :, :1], state[0], rhs_indices=chosen % 2)
+            return attended, output, rows
+
+    model, x = Model(), torch.randn(1, 2, 5, 8)
+    keep = torch.tensor([1, 0, 1, 1, 0])
+    exported = torch.export.export(model, (x, keep))
+    fewer = torch.tensor([0, 0, 0, 1, 1])
+    expected = model(x, fewer)
+    torch.testing.assert_close(exported.module()(x, fewer), expected)
