@@ -92,8 +92,9 @@ bool corten::isAssertion(StringRef name) {
   return llvm::StringSwitch<bool>(name)
       .Cases({"_assert_async.default", "_assert_async.msg",
               "_assert_scalar.default", "_assert_tensor_metadata.default",
+              "_linalg_check_errors.default", "_print.default", "print",
               "sym_constrain_range.default",
-              "sym_constrain_range_for_size.default", "with_effects"},
+              "sym_constrain_range_for_size.default"},
              true)
       .Default(false);
 }
