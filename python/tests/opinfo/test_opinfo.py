@@ -5,6 +5,7 @@ import itertools
 
 import pytest
 import torch
+
 from opinfo import report, runner
 from opinfo.compare import difference, fits
 from opinfo.samples import Call, Calls
