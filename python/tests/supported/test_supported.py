@@ -4,11 +4,11 @@
 from __future__ import annotations
 
 import torch
+
+from coreai_torch import _native
 from supported.core import Status, core_aten
 from supported.page import PAGE, page
 from supported.reasons import STAYS_OUT
-
-from coreai_torch import _native
 
 
 def test_page_is_up_to_date():
