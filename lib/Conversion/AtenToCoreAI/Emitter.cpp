@@ -189,6 +189,24 @@ Value Emitter::value(const Argument &argument) {
   return found.front();
 }
 
+LogicalResult Emitter::checkNumber(const AtenNode &node,
+                                   const Argument &argument, Type element) {
+  // torch wraps a number into an 8- or 16-bit tensor's type; a 64-bit number
+  // in 32-bit arithmetic would be another number.
+  if (!argument.isNumber() || !element.isInteger(32))
+    return success();
+  double largest = element.isUnsignedInteger() ? UINT32_MAX : INT32_MAX;
+  double number = argument.asDouble();
+  if (number >= INT32_MIN && number <= largest)
+    return success();
+  InFlightDiagnostic message = error(node) << "the number ";
+  if (argument.isInt())
+    message << argument.asInt();
+  else
+    message << number;
+  return message << " does not fit into 32 bits";
+}
+
 FailureOr<Value> Emitter::operand(const AtenNode &node,
                                   const Argument &argument, Type element) {
   if (argument.isValue()) {
@@ -205,19 +223,13 @@ FailureOr<Value> Emitter::operand(const AtenNode &node,
         {scalar(argument.asComplex().real(), part),
          scalar(argument.asComplex().imag(), part)});
   }
+  if (mlir::failed(checkNumber(node, argument, element)))
+    return failure();
   if (argument.kind() == Argument::Kind::Float ||
       (argument.isNumber() && !isa<IntegerType>(element)))
     return scalar(argument.asDouble(), element);
-  if (argument.isNumber()) {
-    int64_t number = argument.asInt();
-    // torch wraps a number into an 8- or 16-bit tensor's type; a 64-bit number
-    // in 32-bit arithmetic would be another number.
-    if (element.getIntOrFloatBitWidth() == 32 &&
-        (number < INT32_MIN || number > static_cast<int64_t>(UINT32_MAX)))
-      return error(node) << "the number " << number
-                         << " does not fit into 32 bits";
-    return scalar(number, element);
-  }
+  if (argument.isNumber())
+    return scalar(argument.asInt(), element);
   return error(node) << "an argument is neither a tensor nor a number";
 }
 

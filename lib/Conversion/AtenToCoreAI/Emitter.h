@@ -116,6 +116,10 @@ public:
   operand(const AtenNode &node, llvm::StringRef parameter, mlir::Type element) {
     return operand(node, node[parameter], element);
   }
+  /// Fails for a number that does not survive the narrowing of int64 to
+  /// `element`.
+  mlir::LogicalResult checkNumber(const AtenNode &node,
+                                  const Argument &argument, mlir::Type element);
   /// torch.result_type of the arguments: dimensioned tensors outrank 0-d ones,
   /// which outrank Python numbers, within one category.
   std::optional<ScalarType> commonType(llvm::ArrayRef<Argument> arguments);
