@@ -310,9 +310,15 @@ static FailureOr<Value> lowerIndexReduce(const AtenNode &node, Emitter &emit) {
 // At places
 //===----------------------------------------------------------------------===//
 
-/// scatter_nd that writes the updates.
+/// scatter_nd that writes the updates. The interpreter ends the process if the
+/// updates have a higher rank than the base, so they are then put into a row.
 static Value scatterNd(Value base, Value positions, Value updates,
                        Emitter &emit) {
+  if (emit.type(updates).getRank() > emit.type(base).getRank()) {
+    int64_t batch = emit.type(positions).getRank() - 1;
+    positions = emit.mergeAxes(positions, 0, batch);
+    updates = emit.mergeAxes(updates, 0, batch);
+  }
   OperationState state(emit.location, coreai::ScatterNdOp::getOperationName());
   state.addOperands({base, positions, updates});
   state.addTypes(base.getType());
