@@ -254,6 +254,13 @@ CASES = [
         dtypes=(torch.float32,),
         exact=True,
     ),
+    case(
+        "divisors",
+        lambda x, y: (torch.gcd(x, y), torch.lcm(x, y[:1]), torch.gcd(x[0], y)),
+        torch.tensor([12, -18, 0, 0, 7, 2**30, 1]),
+        torch.tensor([18, 12, 5, 0, -13, 2**20, 1]),
+        dynamic=((0,), (0,)),
+    ),
 ]
 
 
