@@ -13,8 +13,7 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/Regex.h"
-
-#include <utility>
+#include "llvm/Support/SaveAndRestore.h"
 
 using namespace corten;
 using namespace mlir;
@@ -189,7 +188,7 @@ static FailureOr<Interface> nameInterface(const EntryPoint &entry,
                         entry.name, location)))
     return failure();
 
-  auto nextInput = inputNames.begin();
+  auto *nextInput = inputNames.begin();
   SmallVector<std::string> arguments, results;
   for (Interface::Input &input : interface.inputs) {
     input.name = input.spec->isMutated
@@ -197,7 +196,7 @@ static FailureOr<Interface> nameInterface(const EntryPoint &entry,
                      : *nextInput++;
     arguments.push_back(input.name);
   }
-  auto nextOutput = outputNames.begin();
+  auto *nextOutput = outputNames.begin();
   for (Interface::Output &output : interface.outputs) {
     output.name = output.spec->mutated
                       ? stateNames[stateIndex.lookup(output.spec->mutated)]
@@ -322,12 +321,15 @@ LogicalResult Emitter::emitNodes(const Graph &graph) {
         node->callee->name == "getitem" && node->arguments[0].isValue())
       usedResults.insert({node->arguments[0].asNode(),
                           static_cast<unsigned>(node->arguments[1].asInt())});
+  llvm::SaveAndRestore outerScope(scope);
+  beginScope(graph);
   for (const Node *node : graph.nodes) {
     if (node->kind != Node::Kind::Call || !live.contains(node))
       continue;
     currentNode = node;
     if (mlir::failed(emitNode(*node)))
       return failure();
+    noteValues(*node);
     debug->recordNode(*node, results(*node));
     if (++nodesLowered % kProgressInterval == 0 && options.progress)
       options.progress(nodesLowered);
@@ -369,6 +371,8 @@ LogicalResult Emitter::emitNode(const Node &node) {
       return error(node) << "'" << node.name << "' has the type "
                          << scalarTypeName(info.dtype)
                          << ", which Core AI cannot express";
+  if (StringRef lowering = userLowering(*node.callee); !lowering.empty())
+    return emitUserCall(node, lowering);
   // Nothing can be computed about tensors without elements, and many ops of the
   // runtime do not take them.
   if (isEmpty(node)) {
@@ -384,9 +388,8 @@ LogicalResult Emitter::emitNode(const Node &node) {
     return error(node) << "Unsupported ATen op: " << node.callee->name
                        << "; add a lowering with register_torch_lowering()";
   // A branch of a conditional has nodes of its own.
-  bool outer = std::exchange(mayBeEmpty, hasOpenExtents(node));
+  llvm::SaveAndRestore outerNode(mayBeEmpty, hasOpenExtents(node));
   FailureOr<Results> lowered = lower(AtenNode(node), *this);
-  mayBeEmpty = outer;
   if (mlir::failed(lowered) || failed)
     return failure();
   if (mlir::failed(checkResults(node, *lowered)))

@@ -599,8 +599,26 @@ static Value lowerAsStridedScatter(const AtenNode &node, Emitter &emit) {
                                : emit.reshape(result, emit.shape(self), type);
 }
 
+/// The argument, or one in its list, is a tensor that has no elements.
+static bool isEmptyTensor(const Argument &argument) {
+  if (argument.isList())
+    return llvm::any_of(argument.asList(), isEmptyTensor);
+  return argument.isValue() && argument.asNode()->info().isTensor() &&
+         llvm::is_contained(argument.asNode()->info().sizes, Size(0));
+}
+
+/// Where nothing is written, the base stays as it is. The interpreter ends the
+/// process when it is asked to write nothing.
+template <auto Lower>
+static FailureOr<Results> unlessNothing(const AtenNode &node, Emitter &emit) {
+  for (StringRef parameter : {"index", "indices", "src", "source"})
+    if (node.has(parameter) && isEmptyTensor(node[parameter]))
+      return Results{emit.tensor(node, "self")};
+  return lowerWith<Lower>(node, emit);
+}
+
 llvm::ArrayRef<TableEntry> corten::loweringsScatter() {
-#define SCATTER(key, lowering) {key, lowerWith<lowering>},
+#define SCATTER(key, lowering) {key, unlessNothing<lowering>},
   static const TableEntry entries[] = {
 #include "AtenTable.def"
   };
