@@ -314,7 +314,9 @@ static FailureOr<Results> lowerBatchNormFunctional(const AtenNode &node,
     if (failed(result))
       return failure();
     return Results{*result, noStatistics(node, emit, 1),
-                   noStatistics(node, emit, 2), runningMean, runningVariance};
+                   noStatistics(node, emit, 2),
+                   asResult(node, emit, runningMean, 3),
+                   asResult(node, emit, runningVariance, 4)};
   }
   Value mean, variance;
   FailureOr<Value> result = batchNormTraining(node, emit, mean, variance);
