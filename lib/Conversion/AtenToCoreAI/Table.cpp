@@ -54,9 +54,10 @@ static constexpr auto kKeys = std::to_array<std::string_view>({
 
 static constexpr bool hasDuplicates() {
   auto keys = kKeys;
-  // NOLINTNEXTLINE(llvm-use-ranges): that of LLVM cannot run here.
+  // NOLINTBEGIN(llvm-use-ranges): those of LLVM cannot run here.
   std::sort(keys.begin(), keys.end());
   return std::adjacent_find(keys.begin(), keys.end()) != keys.end();
+  // NOLINTEND(llvm-use-ranges)
 }
 static_assert(!hasDuplicates(), "an operator is in AtenTable.def twice");
 

@@ -335,6 +335,9 @@ class _Check:
             )
         except subprocess.TimeoutExpired:
             done = None
+        except FileNotFoundError as error:
+            msg = f"{_RUNNER} is missing: the package was not built with it"
+            raise RuntimeError(msg) from error
         if done is None or done.returncode:
             kind = "no end" if done is None else "crash"
             how = "" if done is None else f" ({done.returncode}) {done.stderr}"
