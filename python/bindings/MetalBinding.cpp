@@ -43,6 +43,7 @@ using OperandTuple =
 static std::vector<metal::Operand>
 operandsOf(const std::vector<OperandTuple> &descriptions) {
   std::vector<metal::Operand> operands;
+  operands.reserve(descriptions.size());
   for (const auto &[type, rank, literal] : descriptions)
     operands.push_back({type, rank, literal});
   return operands;

@@ -46,7 +46,7 @@ TEST(Rewriter, SharedVariables) {
 
 TEST(Rewriter, LinesStayWhereTheyAre) {
   std::string text = rewrite("threadgroup\nfloat\na[2]; // x\nf();");
-  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 3);
+  EXPECT_EQ(llvm::StringRef(text).count('\n'), 3U);
   EXPECT_EQ(text.substr(text.rfind('\n')), "\nf();");
 }
 
