@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from coreai._compiler import ir
 from coreai._compiler._mlir_libs._coreaiIR._bindings import mlir as _bindings
-from coreai.authoring import AIProgram
 
 from coreai_torch._debug_locations import block_arguments
+from coreai_torch._program import program_of
 
 if TYPE_CHECKING:
-    from coreai.authoring import Context
+    from coreai.authoring import AIProgram, Context
 
     from coreai_torch import _native
 
@@ -90,4 +90,4 @@ def to_program(
         resources = converted.resources()
         if resources:
             _attach_weights(module, resources, cache)
-    return AIProgram._from_mlir_module(module)
+    return program_of(module)
