@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from coreai._compiler import ir
@@ -12,6 +13,8 @@ from coreai_torch._debug_locations import block_arguments
 from coreai_torch._program import program_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from coreai.authoring import AIProgram, Context
 
     from coreai_torch import _native
@@ -79,12 +82,32 @@ def _set_locations(module: ir.Module, text: str, with_arguments: list[int]) -> N
             _bindings.set_block_arg_location(argument, locations[place])
 
 
+@contextmanager
+def _single_threaded(context: ir.Context, is_private: bool) -> Iterator[None]:
+    """Spares the locks of a context that no other thread can know of."""
+    if not is_private:
+        yield
+        return
+    context.enable_multithreading(False)
+    try:
+        yield
+    finally:
+        context.enable_multithreading(True)
+
+
 def to_program(
-    converted: _native.ConvertedModule, context: Context, cache: WeightCache
+    converted: _native.ConvertedModule,
+    context: Context,
+    cache: WeightCache,
+    is_private: bool = False,
 ) -> AIProgram:
     """Parses the module in the official context and attaches the weights."""
     mlir_context = context._mlir_context
-    with mlir_context, ir.Location.unknown():
+    with (
+        _single_threaded(mlir_context, is_private),
+        mlir_context,
+        ir.Location.unknown(),
+    ):
         module = ir.Module.parse(converted.bytecode(), mlir_context)
         _set_locations(module, *converted.location_table())
         resources = converted.resources()

@@ -8,6 +8,7 @@ import os
 import sys
 import threading
 import time
+import warnings
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
@@ -145,7 +146,9 @@ class TorchConverter:
         if source_paths not in _SOURCE_PATHS:
             msg = f"source_paths must be one of {list(_SOURCE_PATHS)}"
             raise ValueError(msg)
-        self.context = Context()
+        self._context = Context()
+        #: Nobody else has seen the context yet.
+        self._context_is_private = True
         self._mode = mode
         self._source_paths = source_paths
         self._verbose = verbose
@@ -164,6 +167,12 @@ class TorchConverter:
         self._busy = threading.Lock()
         #: Held while the list of staged programs changes.
         self._staging = threading.Lock()
+
+    @property
+    def context(self) -> Context:
+        """The authoring context that all programs of this converter are in."""
+        self._context_is_private = False
+        return self._context
 
     def add_exported_program(
         self,
@@ -419,8 +428,14 @@ class TorchConverter:
                 bar if bar.is_wanted else None,
             )
         recorder.next_ids = converted.next_ids
+        for message in converted.warnings:
+            # The caller of to_coreai().
+            warnings.warn(message, UserWarning, stacklevel=3)
         start = time.perf_counter()
-        program = to_program(converted, self.context, self._weights)
+        program = to_program(
+            converted, self._context, self._weights, self._context_is_private
+        )
+        self._context_is_private = False
         if recorder.config.verify_debuginfo_locations:
             verify_locations(program._mlir_module)
         report = ConversionReport.of(

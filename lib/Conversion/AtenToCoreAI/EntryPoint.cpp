@@ -201,7 +201,6 @@ LogicalResult Emitter::emitEntryPoint(const EntryPoint &entry) {
   entryName = entry.name;
   values.clear();
   symbols.try_emplace(entry.name);
-  location = debug->unknown();
   currentNode = nullptr;
   FailureOr<Interface> interface = nameInterface(entry, location);
   if (mlir::failed(interface))
@@ -276,7 +275,7 @@ LogicalResult Emitter::emitEntryPoint(const EntryPoint &entry) {
   return success();
 }
 
-void Emitter::finish() { debug->recordModule(module); }
+void Emitter::finish() { result.locations = debug->recordModule(module); }
 
 /// Nodes between two reports of progress.
 static constexpr size_t kProgressInterval = 64;
