@@ -23,8 +23,10 @@ _SHOWN_USES = 4
 
 
 def _describe(use: _Use) -> str:
-    file, line, function, path, module_class, dtype, shape, _ = use
+    file, line, function, path, module_class, dtype, shape, is_nested = use
     parts = [f"{file}:{line}" if line else "(no source line)"]
+    if is_nested:
+        parts.append("inside a branch or loop")
     if function:
         where = f"{module_class}." if module_class else ""
         parts.append(f"in {where}{function}")
