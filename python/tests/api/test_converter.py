@@ -443,20 +443,57 @@ def test_debug_locations_are_the_users_lines(mlp):
     assert __file__ not in text
 
 
-def test_converters_in_two_threads(mlp):
-    texts = []
+def with_locations(exported, mode):
+    program = TorchConverter(mode=mode).add_exported_program(exported).to_coreai()
+    return program._mlir_module.operation.get_asm(enable_debug_info=True)
 
-    def work():
-        for _ in range(10):
-            texts.append(str(convert(mlp)))
 
-    threads = [threading.Thread(target=work) for _ in range(2)]
+def test_converters_in_several_threads(mlp, counter):
+    """All at once, of the same program and of others, as one after the other."""
+    wide = export(Mlp(700), (torch.randn(3, 8),), dynamic=((0,),))
+    modes = list(TorchConverter.Mode)
+    work = [(e, mode) for e in (mlp, counter, wide) for mode in modes]
+    wanted = [with_locations(*task) for task in work]
+    start = threading.Barrier(4)
+    found: list[list[str]] = [[] for _ in range(4)]
+    errors = []
+
+    def run_all(thread):
+        try:
+            start.wait()
+            # Each begins elsewhere, so that all pairs meet.
+            for i in range(3 * len(work)):
+                found[thread].append(with_locations(*work[(i + thread) % len(work)]))
+        except Exception as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=run_all, args=(i,)) for i in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert len(texts) == 20
-    assert len(set(texts)) == 1
+    assert errors == []
+    for thread, texts in enumerate(found):
+        assert len(texts) == 3 * len(work)
+        for i, text in enumerate(texts):
+            assert text == wanted[(i + thread) % len(work)]
+
+
+def test_programs_of_one_context_in_several_threads(mlp):
+    """One is printed while others are converted beside it."""
+    converter = TorchConverter().add_exported_program(mlp)
+    first = converter.to_coreai()
+    texts = []
+
+    def look():
+        for _ in range(20):
+            texts.append(str(first))
+
+    thread = threading.Thread(target=look)
+    thread.start()
+    others = [str(converter.to_coreai()) for _ in range(5)]
+    thread.join()
+    assert set(texts) == set(others) == {str(first)}
 
 
 def test_the_exported_program_is_left_alone(mlp):
