@@ -12,6 +12,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
+#include "llvm/Support/SaveAndRestore.h"
 
 using namespace corten;
 using namespace mlir;
@@ -196,6 +197,23 @@ static RankedTensorType inputType(Emitter &emit, const ValueInfo &info) {
   return type;
 }
 
+/// The extents of an input, if one that varies has a limit.
+static SmallVector<AxisRange> rangesOf(const ValueInfo &info,
+                                       const Program &program) {
+  SmallVector<AxisRange> ranges;
+  bool isBounded = false;
+  for (Size size : info.sizes) {
+    if (!size.isDynamic()) {
+      ranges.push_back({size.get(), size.get()});
+      continue;
+    }
+    const Symbol &symbol = program.symbols[size.symbol()];
+    ranges.push_back({symbol.min.value_or(0), symbol.max});
+    isBounded |= symbol.max.has_value();
+  }
+  return isBounded ? ranges : SmallVector<AxisRange>();
+}
+
 LogicalResult Emitter::emitEntryPoint(const EntryPoint &entry) {
   const Program &program = *entry.program;
   entryName = entry.name;
@@ -215,8 +233,9 @@ LogicalResult Emitter::emitEntryPoint(const EntryPoint &entry) {
       return error(*currentNode) << "input '" << input.name << "' has the type "
                                  << scalarTypeName(currentNode->info().dtype)
                                  << ", which Core AI cannot express";
-    signature.inputs.push_back(
-        {type, input.name, input.spec->isMutated ? input.name : ""});
+    signature.inputs.push_back({type, input.name,
+                                input.spec->isMutated ? input.name : "",
+                                rangesOf(currentNode->info(), program)});
   }
   currentNode = nullptr;
 
@@ -289,12 +308,15 @@ LogicalResult Emitter::emitNodes(const Graph &graph) {
         node->callee->name == "getitem" && node->arguments[0].isValue())
       usedResults.insert({node->arguments[0].asNode(),
                           static_cast<unsigned>(node->arguments[1].asInt())});
+  llvm::SaveAndRestore outerScope(scope);
+  beginScope(graph);
   for (const Node *node : graph.nodes) {
     if (node->kind != Node::Kind::Call || !live.contains(node))
       continue;
     currentNode = node;
     if (mlir::failed(emitNode(*node)))
       return failure();
+    noteValues(*node);
     debug->recordNode(*node, results(*node));
     if (++nodesLowered % kProgressInterval == 0 && options.progress)
       options.progress(nodesLowered);
@@ -336,6 +358,8 @@ LogicalResult Emitter::emitNode(const Node &node) {
       return error(node) << "'" << node.name << "' has the type "
                          << scalarTypeName(info.dtype)
                          << ", which Core AI cannot express";
+  if (StringRef lowering = userLowering(*node.callee); !lowering.empty())
+    return emitUserCall(node, lowering);
   // Nothing can be computed about tensors without elements, and many ops of the
   // runtime do not take them.
   if (isEmpty(node)) {
