@@ -388,7 +388,10 @@ LogicalResult Emitter::emitNode(const Node &node) {
       return error(node) << "'" << node.name << "' has the type "
                          << scalarTypeName(info.dtype)
                          << ", which Core AI cannot express";
-  if (StringRef lowering = userLowering(*node.callee); !lowering.empty())
+  // A node that was made here has nothing that a user's function could be
+  // given.
+  if (StringRef lowering = userLowering(*node.callee);
+      node.origin && !lowering.empty())
     return emitUserCall(node, lowering);
   // Nothing can be computed about tensors without elements, and many ops of the
   // runtime do not take them.
