@@ -43,12 +43,15 @@ static std::unique_ptr<ConvertedModule> convertEntryPoints(
     const std::vector<EntryPoint> &entryPoints, bool debug,
     SourcePaths sourcePaths, std::vector<std::string> sourceRoots,
     std::pair<uint64_t, uint64_t> firstIds,
+    const std::vector<metal::Kernel> &kernels,
     const std::vector<std::string> &userLowerings, nb::object progress) {
   ConversionOptions options;
   options.debugLocations = debug;
   options.sourcePaths = sourcePaths;
   options.sourceRoots = std::move(sourceRoots);
   options.counters = {firstIds.first, firstIds.second};
+  for (const metal::Kernel &kernel : kernels)
+    options.kernels[kernel.name + ".default"] = kernel;
   options.userLowerings.insert_range(userLowerings);
   if (!progress.is_none())
     options.progress =
@@ -60,14 +63,16 @@ static std::unique_ptr<ConvertedModule> convertEntryPoints(
           nb::gil_scoped_acquire lock;
           progress(nodes);
         };
-  std::string error;
+  ConversionError error;
   std::unique_ptr<ConvertedModule> module;
   {
     nb::gil_scoped_release unlock;
     module = convert(entryPoints, options, error);
   }
+  if (!module && error.isTypeError)
+    throw nb::type_error(error.message.c_str());
   if (!module)
-    throw nb::value_error(error.c_str());
+    throw nb::value_error(error.message.c_str());
   return module;
 }
 
@@ -235,12 +240,13 @@ void corten::bindings::bindConversion(nb::module_ &module) {
 
   module.def("convert", &convertEntryPoints, nb::arg("entry_points"),
              nb::arg("debug"), nb::arg("source_paths"), nb::arg("source_roots"),
-             nb::arg("first_ids"), nb::arg("user_lowerings"),
-             nb::arg("progress").none(),
+             nb::arg("first_ids"), nb::arg("kernels"),
+             nb::arg("user_lowerings"), nb::arg("progress").none(),
              "Converts all entry points into one module. Operators among "
              "`user_lowerings` become user calls. `progress` is called "
              "now and then with the number of nodes lowered. Raises "
-             "ValueError.");
+             "ValueError, or TypeError for an operand that a kernel cannot "
+             "take.");
   module.def("unsupported", &unsupported, nb::arg("program"));
   module.def(
       "has_lowering",

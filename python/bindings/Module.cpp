@@ -8,5 +8,6 @@ NB_MODULE(_native, module) {
   nanobind::set_leak_warnings(false);
   module.doc() = "The C++ side of coreai_torch.";
   corten::bindings::bindProgram(module);
+  corten::bindings::bindMetal(module);
   corten::bindings::bindConversion(module);
 }

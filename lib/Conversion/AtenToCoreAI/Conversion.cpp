@@ -6,6 +6,7 @@
 #include "Table.h"
 
 #include "corten/Dialect/CoreAI/IR/CoreAIDialect.h"
+#include "corten/Dialect/CoreAIX/IR/CoreAIXDialect.h"
 #include "corten/Dialect/DebugInfo/IR/DebugInfoDialect.h"
 #include "corten/Dialect/Param/IR/ParamDialect.h"
 
@@ -78,13 +79,13 @@ std::string corten::describeNode(StringRef entryPoint, const Node &node) {
 
 std::unique_ptr<ConvertedModule>
 corten::convert(ArrayRef<EntryPoint> entryPoints,
-                const ConversionOptions &options, std::string &error) {
+                const ConversionOptions &options, ConversionError &error) {
   auto result = std::make_unique<ConvertedModule>();
   result->context =
       std::make_unique<MLIRContext>(MLIRContext::Threading::DISABLED);
   MLIRContext *context = result->context.get();
-  context->loadDialect<coreai::CoreAIDialect, debuginfo::DebugInfoDialect,
-                       param::ParamDialect>();
+  context->loadDialect<coreai::CoreAIDialect, coreaix::CoreAIXDialect,
+                       debuginfo::DebugInfoDialect, param::ParamDialect>();
 
   std::string diagnostics;
   ScopedDiagnosticHandler handler(context, [&](Diagnostic &diagnostic) {
@@ -109,16 +110,17 @@ corten::convert(ArrayRef<EntryPoint> entryPoints,
   Emitter emitter(*result, options);
   for (const EntryPoint &entry : entryPoints) {
     if (failed(emitter.emitEntryPoint(entry))) {
-      error = diagnostics;
+      error.message = diagnostics;
       if (emitter.currentNode)
-        error += describeNode(entry.name, *emitter.currentNode);
+        error.message += describeNode(entry.name, *emitter.currentNode);
+      error.isTypeError = emitter.isTypeError;
       return nullptr;
     }
   }
   emitter.finish();
   result->emitSeconds = lap();
   if (failed(verify(*result->module))) {
-    error = "the converted program does not verify: " + diagnostics;
+    error.message = "the converted program does not verify: " + diagnostics;
     return nullptr;
   }
   result->verifySeconds = lap();

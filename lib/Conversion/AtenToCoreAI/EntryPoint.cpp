@@ -6,6 +6,7 @@
 #include "DebugRecorder.h"
 #include "Emitter.h"
 #include "GraphBuilder.h"
+#include "MetalKernel.h"
 #include "Table.h"
 
 #include "llvm/ADT/DenseSet.h"
@@ -401,6 +402,24 @@ LogicalResult Emitter::emitNode(const Node &node) {
       empty.push_back(constant(
           DenseElementsAttr::get(typeOf(info), ArrayRef<Attribute>())));
     setResults(node, std::move(empty));
+    return success();
+  }
+  if (node.callee->nameSpace == kKernelSizesNamespace) {
+    setResults(node,
+               {sizes(node.argument("values").asList(), IndexKind::Unsigned)});
+    return success();
+  }
+  if (node.callee->nameSpace == kKernelNamespace) {
+    auto kernel = options.kernels.find(node.callee->name);
+    if (kernel == options.kernels.end())
+      return error(node) << "unable to handle call function op: target: "
+                         << node.callee->name
+                         << ", namespace: " << kKernelNamespace;
+    FailureOr<Results> lowered =
+        lowerMetalKernel(kernel->second, AtenNode(node), *this);
+    if (mlir::failed(lowered) || failed)
+      return failure();
+    setResults(node, *std::move(lowered));
     return success();
   }
   LoweringFn lower = findLowering(node.callee->name);

@@ -8,6 +8,7 @@
 #ifndef CORTEN_CONVERSION_ATENTOCOREAI_CONVERSION_H
 #define CORTEN_CONVERSION_ATENTOCOREAI_CONVERSION_H
 
+#include "corten/Metal/Kernel.h"
 #include "corten/Program/Program.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -60,6 +61,9 @@ struct ConversionOptions {
   /// Folders that relative paths begin in.
   std::vector<std::string> sourceRoots;
   DebugCounters counters;
+  /// What calls in the namespace of kernels stand for, by the operator's name
+  /// ("rms_norm.default").
+  llvm::StringMap<metal::Kernel> kernels;
   /// Operators that the user lowers: "namespace::name.overload", where
   /// ".default" may be left out, and "None::name" for Python operators. They
   /// win over the table.
@@ -169,12 +173,22 @@ struct SupportedOperator {
 /// print something; a program goes without them.
 std::vector<SupportedOperator> supportedOperators();
 
+/// Why a conversion failed.
+struct ConversionError {
+  /// For the user: what is wrong, at which node, on which line of their code.
+  std::string message;
+  /// It is the type of a value that is wrong.
+  bool isTypeError = false;
+};
+
+/// The namespace of the operators that Metal kernels are in torch.
+inline constexpr llvm::StringRef kKernelNamespace = "coreai_metal_kernels";
+
 /// Converts all entry points into one verified module. On failure returns null
-/// and sets `error` to a message for the user: what is wrong, at which node,
-/// on which line of their code.
+/// and fills in `error`.
 std::unique_ptr<ConvertedModule> convert(llvm::ArrayRef<EntryPoint> entryPoints,
                                          const ConversionOptions &options,
-                                         std::string &error);
+                                         ConversionError &error);
 
 } // namespace corten
 
