@@ -165,6 +165,8 @@ struct SupportedOperator {
   llvm::StringRef name;
   llvm::StringRef family;
 };
+/// Sorted by family, then name. Those of the family "Dropped" only check or
+/// print something; a program goes without them.
 std::vector<SupportedOperator> supportedOperators();
 
 /// Converts all entry points into one verified module. On failure returns null
