@@ -88,7 +88,8 @@ static nb::list shapeOf(const ValueInfo &info, const Program &program) {
 }
 
 /// [(printed name, namespace, whether it mutates, [(file, line, function,
-/// module path, class, dtype, shape of the first tensor operand)])]
+/// module path, class, dtype, shape of the first tensor operand, whether it is
+/// inside a branch)])]
 static nb::list unsupported(const Program &program) {
   nb::list result;
   for (const UnsupportedOperator &entry : findUnsupported(program)) {
@@ -106,7 +107,8 @@ static nb::list unsupported(const Program &program) {
           module ? str(module->path) : std::string(),
           module ? str(module->shortClassName()) : std::string(),
           operand ? str(scalarTypeName(operand->dtype)) : std::string(),
-          operand ? nb::object(shapeOf(*operand, program)) : nb::none()));
+          operand ? nb::object(shapeOf(*operand, program)) : nb::none(),
+          use.isNested));
     }
     result.append(nb::make_tuple(entry.op->printedName(),
                                  str(entry.op->nameSpace), entry.op->mutates,
@@ -187,7 +189,7 @@ void corten::bindings::bindConversion(nb::module_ &module) {
                               "A verified module in the coreai dialect.")
       .def(
           "bytecode",
-          [](ConvertedModule &self) {
+          [](const ConvertedModule &self) {
             std::string bytes = moduleBytecode(self);
             return nb::bytes(bytes.data(), bytes.size());
           },
@@ -195,9 +197,7 @@ void corten::bindings::bindConversion(nb::module_ &module) {
       .def(
           "location_table",
           [](const ConvertedModule &self) {
-            LocationTable table = locationTable(self);
-            return std::pair(std::move(table.text),
-                             std::move(table.withArguments));
+            return std::pair(self.locations.text, self.locations.withArguments);
           },
           "The text of a module that lists the locations of all operations, "
           "and which operations have block arguments.")
@@ -226,6 +226,8 @@ void corten::bindings::bindConversion(nb::module_ &module) {
                              self.counters.nextOperationId);
           },
           "The first free numbers of nodes and of operations.")
+      .def_ro("warnings", &ConvertedModule::warnings,
+              "What the user should know about the program.")
       .def("user_calls", &userCallsOf,
            "The calls that the user lowers, and the values that they can ask "
            "for by name.")

@@ -8,6 +8,7 @@ import os
 import sys
 import threading
 import time
+import warnings
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
@@ -149,7 +150,9 @@ class TorchConverter:
         if source_paths not in _SOURCE_PATHS:
             msg = f"source_paths must be one of {list(_SOURCE_PATHS)}"
             raise ValueError(msg)
-        self.context = Context()
+        self._context = Context()
+        #: Nobody else has seen the context yet.
+        self._context_is_private = True
         self._mode = mode
         self._source_paths = source_paths
         self._verbose = verbose
@@ -170,6 +173,12 @@ class TorchConverter:
         self._busy = threading.Lock()
         #: Held while the list of staged programs changes.
         self._staging = threading.Lock()
+
+    @property
+    def context(self) -> Context:
+        """The authoring context that all programs of this converter are in."""
+        self._context_is_private = False
+        return self._context
 
     def add_exported_program(
         self,
@@ -487,9 +496,19 @@ class TorchConverter:
                 list(lowerings),
                 bar if bar.is_wanted else None,
             )
+        for message in converted.warnings:
+            # The caller of to_coreai().
+            warnings.warn(message, UserWarning, stacklevel=3)
         calls = UserCalls(converted, lowerings)
         start = time.perf_counter()
-        program = to_program(converted, self.context, self._weights, calls)
+        program = to_program(
+            converted,
+            self._context,
+            self._weights,
+            calls,
+            self._context_is_private,
+        )
+        self._context_is_private = False
         recorder.next_ids = (converted.next_ids[0], calls.next_operation_id)
         if recorder.config.verify_debuginfo_locations:
             verify_locations(program._mlir_module)

@@ -26,7 +26,7 @@ using namespace mlir;
 //===----------------------------------------------------------------------===//
 
 static void
-collectUnsupported(const Graph &graph,
+collectUnsupported(const Graph &graph, bool isNested,
                    std::map<std::string, UnsupportedOperator> &found) {
   for (const Node *node : graph.nodes) {
     if (node->kind != Node::Kind::Call)
@@ -36,18 +36,18 @@ collectUnsupported(const Graph &graph,
     if (op.mutates || !hasLowering(op.nameSpace, op.name)) {
       UnsupportedOperator &entry = found[op.printedName()];
       entry.op = &op;
-      entry.uses.push_back({node});
+      entry.uses.push_back({node, isNested});
     }
     for (const Argument &argument : node->arguments)
       if (argument.kind() == Argument::Kind::Graph)
-        collectUnsupported(*argument.asGraph(), found);
+        collectUnsupported(*argument.asGraph(), /*isNested=*/true, found);
   }
 }
 
 std::vector<UnsupportedOperator>
 corten::findUnsupported(const Program &program) {
   std::map<std::string, UnsupportedOperator> found;
-  collectUnsupported(program.main, found);
+  collectUnsupported(program.main, /*isNested=*/false, found);
   std::vector<UnsupportedOperator> result;
   result.reserve(found.size());
   for (auto &entry : found)
@@ -89,6 +89,10 @@ corten::convert(ArrayRef<EntryPoint> entryPoints,
 
   std::string diagnostics;
   ScopedDiagnosticHandler handler(context, [&](Diagnostic &diagnostic) {
+    if (diagnostic.getSeverity() == DiagnosticSeverity::Warning) {
+      result->warnings.push_back(diagnostic.str());
+      return success();
+    }
     if (!diagnostics.empty())
       diagnostics += "\n";
     diagnostics += diagnostic.str();

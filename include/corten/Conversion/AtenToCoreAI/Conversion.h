@@ -81,6 +81,18 @@ struct Resource {
   TensorView data;
 };
 
+/// The debug locations of all operations of a module. They are text from the
+/// start: their reader is another MLIR, and bytecode has no shorter form of
+/// them. What repeats stands once, behind an alias.
+struct LocationTable {
+  /// A module with an array attribute `coreai.locations`, in the order of a
+  /// walk that visits an operation after what it contains.
+  std::string text;
+  /// Places in that order of operations that have blocks with arguments, which
+  /// are where the operation is.
+  std::vector<unsigned> withArguments;
+};
+
 /// A value of the module and the node that it belongs to.
 struct NamedValue {
   const Node *node = nullptr;
@@ -106,7 +118,9 @@ struct UserCall {
 struct ConvertedModule {
   /// Declared first: the module must go before its context does.
   std::unique_ptr<mlir::MLIRContext> context;
+  /// Its operations have unknown locations; theirs are in `locations`.
   mlir::OwningOpRef<mlir::ModuleOp> module;
+  LocationTable locations;
   /// In the order in which the module mentions them.
   std::vector<Resource> resources;
   /// Every weight that was emitted, by the memory it comes from and its type in
@@ -119,6 +133,8 @@ struct ConvertedModule {
   std::vector<std::vector<NamedValue>> scopes;
   /// Where the next conversion may go on numbering.
   DebugCounters counters;
+  /// What the user should know about a program that was converted all the same.
+  std::vector<std::string> warnings;
   double emitSeconds = 0;
   double verifySeconds = 0;
 };
@@ -129,6 +145,8 @@ std::string describeNode(llvm::StringRef entryPoint, const Node &node);
 /// One place where an unsupported operator is used.
 struct UnsupportedUse {
   const Node *node = nullptr;
+  /// Inside a branch or the body of a loop.
+  bool isNested = false;
 };
 
 /// An operator of the program that cannot be converted, because no lowering
