@@ -53,7 +53,10 @@ static constexpr auto kKeys = std::to_array<std::string_view>({
 static constexpr bool hasDuplicates() {
   auto keys = kKeys;
   std::sort(keys.begin(), keys.end());
-  return std::adjacent_find(keys.begin(), keys.end()) != keys.end();
+  for (size_t i = 1; i < keys.size(); ++i)
+    if (keys[i - 1] == keys[i])
+      return true;
+  return false;
 }
 static_assert(!hasDuplicates(), "an operator is in AtenTable.def twice");
 
