@@ -44,10 +44,15 @@ static SourceLocation parseFrame(StringRef rest) {
 }
 
 SourceLocation Node::source() const {
-  size_t begin = stackTrace.rfind(kFile);
-  if (begin == StringRef::npos)
-    return {};
-  return parseFrame(stackTrace.drop_front(begin + kFile.size()));
+  for (StringRef rest = stackTrace;;) {
+    size_t begin = rest.rfind(kFile);
+    if (begin == StringRef::npos)
+      return {};
+    SourceLocation frame = parseFrame(rest.drop_front(begin + kFile.size()));
+    if (frame.file != kBoundaryFile)
+      return frame;
+    rest = rest.take_front(begin);
+  }
 }
 
 llvm::SmallVector<SourceLocation> Node::sourceFrames() const {
@@ -57,10 +62,31 @@ llvm::SmallVector<SourceLocation> Node::sourceFrames() const {
        begin = rest.find(kFile)) {
     rest = rest.drop_front(begin + kFile.size());
     // A line of source text may look like a frame's beginning.
-    if (SourceLocation frame = parseFrame(rest); frame.isKnown())
+    if (SourceLocation frame = parseFrame(rest);
+        frame.isKnown() && frame.file != kBoundaryFile)
       frames.push_back(frame);
   }
   return frames;
+}
+
+void corten::forEachOperand(ArrayRef<Argument> arguments,
+                            llvm::function_ref<void(const Node *)> visit) {
+  for (const Argument &argument : arguments) {
+    if (argument.isValue())
+      visit(argument.asNode());
+    else if (argument.isList())
+      forEachOperand(argument.asList(), visit);
+  }
+}
+
+llvm::DenseSet<const Node *> corten::liveNodes(const Graph &graph) {
+  llvm::DenseSet<const Node *> live;
+  auto mark = [&](const Node *node) { live.insert(node); };
+  forEachOperand(graph.outputs, mark);
+  for (const Node *node : llvm::reverse(graph.nodes))
+    if (live.contains(node))
+      forEachOperand(node->arguments, mark);
+  return live;
 }
 
 StringRef ModuleFrame::shortClassName() const {
@@ -128,17 +154,22 @@ const ModuleFrame *ProgramBuilder::addModule(const ModuleFrame *caller,
   for (const ModuleFrame *frame : known->second)
     if (frame->path == path && frame->className == className)
       return frame;
-  program->modules.push_back(
+  program->moduleFrames.push_back(
       {caller, known->first.second, save(path), save(className)});
-  known->second.push_back(&program->modules.back());
+  known->second.push_back(&program->moduleFrames.back());
   return known->second.back();
 }
 
-Node &ProgramBuilder::addNode(Graph &graph, Node::Kind kind, StringRef name) {
+Node &ProgramBuilder::createNode(Node::Kind kind, StringRef name) {
   Node &node = program->nodes.emplace_back();
   node.kind = kind;
   node.name = save(name);
   node.index = program->nodes.size() - 1;
+  return node;
+}
+
+Node &ProgramBuilder::addNode(Graph &graph, Node::Kind kind, StringRef name) {
+  Node &node = createNode(kind, name);
   graph.nodes.push_back(&node);
   return node;
 }

@@ -4,6 +4,7 @@
 
 NB_MODULE(_native, module) {
   module.doc() = "The C++ side of coreai_torch.";
+  corten::bindings::bindModules(module);
   corten::bindings::bindProgram(module);
   corten::bindings::bindConversion(module);
 }

@@ -114,6 +114,9 @@ struct SupportedOperator {
 };
 std::vector<SupportedOperator> supportedOperators();
 
+/// A declaration as it is written in a program.
+std::string declarationText(const CompositeDeclaration &declaration);
+
 /// Converts all entry points into one verified module. On failure returns null
 /// and sets `error` to a message for the user: what is wrong, at which node,
 /// on which line of their code.
