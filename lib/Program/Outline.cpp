@@ -88,6 +88,7 @@ private:
 
   const Node *resolve(const Node *value, unsigned region);
   const Node *rematerialize(const Node *value, Region &region);
+  const Node *extentOfArgument(const Node *value, Region &region);
   Argument resolve(const Argument &argument, unsigned region);
   ArrayRef<Argument> resolve(ArrayRef<Argument> arguments, unsigned region);
   void rewrite(const Node &node, unsigned region);
@@ -189,20 +190,17 @@ void Outliner::forwardReturnedArguments() {
     if (!isExit(*node) || picked.contains(node))
       continue;
     unsigned begin = order.lookup(enterOf(*node));
-    auto isFromOutside = [&](const Argument &value) {
-      return order.lookup(value.asNode()) < begin &&
-             !constants.contains(value.asNode());
-    };
-    if (!llvm::all_of(marked(*node), isFromOutside))
-      continue;
-    for (auto [i, value] : llvm::enumerate(marked(*node))) {
-      const Node *result = &pick(*node, i, *value.asNode());
+    for (auto [i, argument] : llvm::enumerate(marked(*node))) {
+      const Node *value = argument.asNode();
+      if (order.lookup(value) > begin || constants.contains(value))
+        continue;
+      const Node *result = &pick(*node, i, *value);
       order[result] = order.lookup(node);
       nodes.push_back(result);
       for (auto &entry : forward)
-        if (entry.second == value.asNode())
+        if (entry.second == value)
           entry.second = result;
-      forward[value.asNode()] = result;
+      forward[value] = result;
     }
   }
   graph.nodes = std::move(nodes);
@@ -318,18 +316,11 @@ void Outliner::findEscapes() {
 /// A size that the body needs, from the shapes of the call's arguments: sizes
 /// are no operands of the user's.
 const Node *Outliner::rematerialize(const Node *value, Region &region) {
-  const ValueInfo &size = value->info();
-  if (size.kind != ValueInfo::Kind::SymInt || size.sizes.empty())
-    return nullptr;
-  for (const Node *argument : region.arguments)
-    if (argument->info().isTensor())
-      for (auto [axis, extent] : llvm::enumerate(argument->info().sizes))
-        if (extent == size.sizes.front()) {
-          region.sizes.push_back(sizeOf(*argument, axis, *value));
-          return region.known[value] = region.sizes.back();
-        }
+  if (const Node *extent = extentOfArgument(value, region))
+    return extent;
   // Arithmetic on sizes is done again.
-  if (value->kind != Node::Kind::Call ||
+  if (value->info().kind != ValueInfo::Kind::SymInt ||
+      value->kind != Node::Kind::Call ||
       value->callee->nameSpace != "_operator" || isPick(*value))
     return nullptr;
   SmallVector<Argument> arguments;
@@ -354,6 +345,21 @@ const Node *Outliner::rematerialize(const Node *value, Region &region) {
   copy.module = value->module;
   region.sizes.push_back(&copy);
   return region.known[value] = &copy;
+}
+
+/// A size that is an extent of an argument; null if `value` is none.
+const Node *Outliner::extentOfArgument(const Node *value, Region &region) {
+  const ValueInfo &size = value->info();
+  if (size.kind != ValueInfo::Kind::SymInt || size.sizes.empty())
+    return nullptr;
+  for (const Node *argument : region.arguments)
+    if (argument->info().isTensor())
+      for (auto [axis, extent] : llvm::enumerate(argument->info().sizes))
+        if (extent == size.sizes.front()) {
+          region.sizes.push_back(sizeOf(*argument, axis, *value));
+          return region.known[value] = region.sizes.back();
+        }
+  return nullptr;
 }
 
 /// The node that stands for `value` in a region.
@@ -509,6 +515,10 @@ llvm::Error Outliner::outline(unsigned index) {
     return error;
 
   Graph &body = builder.addSubgraph(path);
+  // What computes an extent of an argument would need sizes from outside.
+  llvm::erase_if(region.nodes, [&](const Node *node) {
+    return !node->results.empty() && extentOfArgument(node, region);
+  });
   std::vector<const Node *> nodes = rewritten(index);
   for (const Argument &result : marked(*region.exit))
     body.outputs.push_back(resolve(result, index));

@@ -263,8 +263,8 @@ TEST_F(OutlineTest, SizesComeFromTheArguments) {
   Node &out = pick(exit({&inside}, token, "m"), 0);
   Node &after = compute("after", {&out, &inner});
   EXPECT_EQ(finish({&after}, {"m"}), "");
-  EXPECT_EQ(body(0), "x size=sym_size.int(x,1) sum=add(size,size) "
-                     "inner=f.default(x) inside=f.default(x,sum,inner) "
+  EXPECT_EQ(body(0), "x inner=sym_size.int(x,1) size=sym_size.int(x,1) "
+                     "sum=add(size,size) inside=f.default(x,sum,inner) "
                      "-> inside");
   EXPECT_EQ(main(), "x size=f.default(x) sum=add(size,size) "
                     "m=module_call(@m,x) inner=sym_size.int(x,1) "

@@ -106,6 +106,10 @@ def cached(self, x, at):
     return self.cache.sum() + x
 
 
+def totalled(self, x):
+    self.total.add_(x.sum(0))
+
+
 def in_place(self, x):
     x.mul_(2)
     return x + self.weight
@@ -363,7 +367,7 @@ CASES = [
         "buffer written for its own sake",
         lambda: with_state(
             "total",
-            lambda self, x: self.total.add_(x.sum(0)) and None,
+            totalled,
             lambda m, x: (m.s(x), x + m.s.total)[1],
             torch.zeros(4),
         ),
@@ -378,7 +382,12 @@ CASES = [
         results=1,
     ),
     Case("cond", Branching, ["yes", "no"], inputs=["x"]),
-    Case("cond, other branch", Branching, ["yes", "no"], more=[longer(3)], args=longer(1)[:1]),
+    Case(
+        "cond, both branches",
+        Branching,
+        ["yes", "no"],
+        more=[(torch.full((3, 4), 2.0),), longer(3)],
+    ),
     Case("while", Looping, ["step"], inputs=["x"]),
     Case("sequential", lambda: nn.Sequential(Scale(), nn.ReLU(), Scale()), ["0", "2"]),
     Case("root", Scale, ["Scale"], inputs=["x"]),

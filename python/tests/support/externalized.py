@@ -50,7 +50,17 @@ class Graph:
     @property
     def invoked(self) -> list[str]:
         found = (_INVOKE.search(line) for line in self.body)
-        return [match[1].strip('"') for match in found if match]
+        return [_unescaped(match[1]) for match in found if match]
+
+
+def _unescaped(symbol: str) -> str:
+    """A symbol as it was before it was printed."""
+    plain = re.sub(
+        rb"\\([0-9A-F]{2})",
+        lambda found: bytes.fromhex(found[1].decode()),
+        symbol.strip('"').encode(),
+    )
+    return plain.decode()
 
 
 def graphs(program: AIProgram) -> list[Graph]:
@@ -62,7 +72,7 @@ def graphs(program: AIProgram) -> list[Graph]:
             head = found["results"].split(" attributes ")[0]
             result.append(
                 Graph(
-                    found["symbol"].strip('"'),
+                    _unescaped(found["symbol"]),
                     bool(found["private"]),
                     bool(found["noinline"]),
                     _NAME.findall(found["inputs"]),
@@ -135,7 +145,8 @@ def check(
         for name, buffer in _buffers(model, before).items()
         if name in entry.inputs
     }
-    for stage in ("converted", "optimized"):
+    # The interpreter knows states only in programs that have been optimized.
+    for stage in ("optimized",) if states else ("converted", "optimized"):
         if stage == "optimized":
             program.optimize()
         calls = [dict(zip(inputs, a, strict=True)) for a in given]
