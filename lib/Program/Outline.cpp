@@ -78,7 +78,7 @@ private:
   void noteUse(const Node *value, unsigned region);
   bool encloses(unsigned outer, unsigned inner) const;
   llvm::Error outline(unsigned region);
-  llvm::Error bindArguments(Region &region, StringRef names);
+  llvm::Error bindArguments(Region &region, size_t numNames);
   void returnEscapes(unsigned region, Graph &body,
                      llvm::SmallVectorImpl<ValueInfo> &infos);
   void makeCall(Region &region, const Graph &body, StringRef path,
@@ -93,7 +93,7 @@ private:
   ArrayRef<Argument> resolve(ArrayRef<Argument> arguments, unsigned region);
   void rewrite(const Node &node, unsigned region);
 
-  Node &placeholder(StringRef name, const Node &value);
+  Node &placeholder(const Node &value);
   Node &pick(const Node &exit, size_t position, const Node &value);
   const Node *sizeFrom(const Region &region, const Node &size);
   const Node *sizeOf(const Node &tensor, unsigned axis, const Node &size);
@@ -134,8 +134,9 @@ const Operator *Outliner::findOrAdd(const Operator *&known, StringRef nameSpace,
   return known;
 }
 
-Node &Outliner::placeholder(StringRef name, const Node &value) {
-  Node &node = builder.createNode(Node::Kind::Placeholder, name);
+/// Goes by the name of `value`: lowerings of the user's look for that.
+Node &Outliner::placeholder(const Node &value) {
+  Node &node = builder.createNode(Node::Kind::Placeholder, value.name);
   node.results = value.results;
   return node;
 }
@@ -372,7 +373,7 @@ const Node *Outliner::resolve(const Node *value, unsigned index) {
   if (index == 0 || home == regionOf.end() || home->second == index)
     return value;
   if (auto constant = constants.find(value); constant != constants.end()) {
-    Node &weight = placeholder(value->name, *value);
+    Node &weight = placeholder(*value);
     region.weights.push_back(&weight);
     region.weightIndices.push_back({&weight, constant->second});
     return region.known[value] = &weight;
@@ -380,7 +381,7 @@ const Node *Outliner::resolve(const Node *value, unsigned index) {
   if (const Node *size = rematerialize(value, region))
     return size;
   region.captured.push_back(value);
-  region.capturedInside.push_back(&placeholder(value->name, *value));
+  region.capturedInside.push_back(&placeholder(*value));
   return region.known[value] = region.capturedInside.back();
 }
 
@@ -427,16 +428,14 @@ const Node *Outliner::sizeFrom(const Region &region, const Node &size) {
   return nullptr;
 }
 
-llvm::Error Outliner::bindArguments(Region &region, StringRef names) {
-  SmallVector<StringRef> split;
-  names.split(split, ',', -1, /*KeepEmpty=*/false);
+llvm::Error Outliner::bindArguments(Region &region, size_t numNames) {
   ArrayRef<Argument> given = marked(*region.enter);
-  if (split.size() != given.size())
-    return llvm::createStringError("a mark names " + llvm::Twine(split.size()) +
+  if (numNames != given.size())
+    return llvm::createStringError("a mark names " + llvm::Twine(numNames) +
                                    " arguments, but has " +
                                    llvm::Twine(given.size()));
-  for (auto [name, value] : llvm::zip_equal(split, given)) {
-    Node &argument = placeholder(name, *value.asNode());
+  for (const Argument &value : given) {
+    Node &argument = placeholder(*value.asNode());
     region.arguments.push_back(&argument);
     // Of a value that is given twice, the body uses the first.
     region.known.try_emplace(value.asNode(), &argument);
@@ -485,22 +484,18 @@ void Outliner::makeCall(Region &region, const Graph &body, StringRef path,
   call.arguments = builder.save(operands);
   call.results = builder.save(infos);
 
-  // Outputs of the program are named after what they are picked from: the
-  // path, or for the root what they are called without a boundary.
+  // Outputs of the program go by the path, or for the root by what they are
+  // called without a boundary.
   std::string name = path.str();
   llvm::replace(name, '.', '_');
-  if (!name.empty())
-    call.name = builder.save(StringRef(name));
   for (const Node *picked : picksOf.lookup(&call)) {
     size_t position = picked->arguments[1].asInt();
-    StringRef inside = body.outputs[position].asNode()->name;
-    if (position >= numResults || name.empty())
-      builder.edit(*picked).name = inside;
-    else if (numResults == 1)
-      builder.edit(*picked).name = call.name;
-    else
-      builder.edit(*picked).name =
-          builder.save(StringRef(name + "_" + std::to_string(position)));
+    StringRef &outputName = builder.edit(*picked).outputName;
+    if (name.empty())
+      outputName = body.outputs[position].asNode()->name;
+    else if (position < numResults)
+      outputName = builder.save(StringRef(
+          numResults == 1 ? name : name + "_" + std::to_string(position)));
   }
 }
 
@@ -511,7 +506,9 @@ llvm::Error Outliner::outline(unsigned index) {
   if (module == modules.end())
     return llvm::createStringError("the program has marks of module '" + path +
                                    "', which is not to be externalized");
-  if (llvm::Error error = bindArguments(region, names))
+  SmallVector<StringRef> argumentNames;
+  names.split(argumentNames, ',', -1, /*KeepEmpty=*/false);
+  if (llvm::Error error = bindArguments(region, argumentNames.size()))
     return error;
 
   Graph &body = builder.addSubgraph(path);
@@ -533,7 +530,7 @@ llvm::Error Outliner::outline(unsigned index) {
   ModuleCall record;
   record.module = module->second;
   record.body = &body;
-  record.numArguments = region.arguments.size();
+  record.argumentNames.assign(argumentNames.begin(), argumentNames.end());
   record.numResults = marked(*region.exit).size();
   record.weights = std::move(region.weightIndices);
   record.ordinal = calls[record.module]++;

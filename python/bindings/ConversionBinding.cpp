@@ -6,7 +6,10 @@
 #include "corten/Conversion/AtenToCoreAI/Report.h"
 #include "corten/Handover/Handover.h"
 
+#include "llvm/ADT/STLExtras.h"
+
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
@@ -18,15 +21,13 @@
 namespace nb = nanobind;
 using namespace corten;
 
-namespace {
-
 using Bytes = nb::ndarray<nb::numpy, const uint8_t, nb::ndim<1>>;
 
-std::string str(llvm::StringRef text) { return text.str(); }
+static std::string str(llvm::StringRef text) { return text.str(); }
 
 /// The memory of a resource as a NumPy array of bytes. No copy; the array keeps
 /// the weight's owner alive.
-Bytes bytesOf(const Resource &resource) {
+static Bytes bytesOf(const Resource &resource) {
   TensorView view = alignedResource(resource.data);
   auto *owner = new std::shared_ptr<const void>(view.owner);
   nb::capsule capsule(owner, [](void *held) noexcept {
@@ -36,17 +37,19 @@ Bytes bytesOf(const Resource &resource) {
 }
 
 /// Shortest time between two calls into Python.
-constexpr std::chrono::milliseconds kProgressInterval(50);
+static constexpr std::chrono::milliseconds kProgressInterval(50);
 
-std::unique_ptr<ConvertedModule> convertEntryPoints(
+static std::unique_ptr<ConvertedModule> convertEntryPoints(
     const std::vector<EntryPoint> &entryPoints, bool debug,
     SourcePaths sourcePaths, std::vector<std::string> sourceRoots,
-    std::pair<uint64_t, uint64_t> firstIds, nb::object progress) {
+    std::pair<uint64_t, uint64_t> firstIds,
+    const std::vector<std::string> &userLowerings, nb::object progress) {
   ConversionOptions options;
   options.debugLocations = debug;
   options.sourcePaths = sourcePaths;
   options.sourceRoots = std::move(sourceRoots);
   options.counters = {firstIds.first, firstIds.second};
+  options.userLowerings.insert_range(userLowerings);
   if (!progress.is_none())
     options.progress =
         [&, last = std::chrono::steady_clock::now()](size_t nodes) mutable {
@@ -68,7 +71,7 @@ std::unique_ptr<ConvertedModule> convertEntryPoints(
   return module;
 }
 
-nb::list shapeOf(const ValueInfo &info, const Program &program) {
+static nb::list shapeOf(const ValueInfo &info, const Program &program) {
   nb::list sizes;
   for (Size size : info.sizes) {
     if (size.isDynamic())
@@ -81,7 +84,7 @@ nb::list shapeOf(const ValueInfo &info, const Program &program) {
 
 /// [(printed name, namespace, whether it mutates, [(file, line, function,
 /// module path, class, dtype, shape of the first tensor operand)])]
-nb::list unsupported(const Program &program) {
+static nb::list unsupported(const Program &program) {
   nb::list result;
   for (const UnsupportedOperator &entry : findUnsupported(program)) {
     nb::list uses;
@@ -107,7 +110,35 @@ nb::list unsupported(const Program &program) {
   return result;
 }
 
-nb::dict reportOf(const ConvertedModule &module) {
+/// (calls, scopes). A call is (node, where it is, key of its lowering, place of
+/// its stand-in, which results the stand-in has, index of its scope, number of
+/// values before it); a scope is {name: (position, operation, region or None,
+/// number)}.
+static nb::tuple userCallsOf(const ConvertedModule &module) {
+  UserCallTable table = userCallTable(module);
+  nb::list calls, scopes;
+  for (auto [call, standIn] :
+       llvm::zip_equal(module.userCalls, table.standIns)) {
+    nb::list present;
+    for (const ValueInfo &info : call.node->results)
+      present.append(info.kind != ValueInfo::Kind::None);
+    nb::object node = nb::borrow(
+        static_cast<PyObject *>(const_cast<void *>(call.node->origin)));
+    calls.append(nb::make_tuple(node, describeNode(call.entryPoint, *call.node),
+                                call.lowering, standIn, present, call.scope,
+                                call.numVisible));
+  }
+  for (const std::vector<ValuePlace> &places : table.scopes) {
+    nb::dict names;
+    for (auto [position, place] : llvm::enumerate(places))
+      names[place.name.c_str()] =
+          nb::make_tuple(position, place.operation, place.region, place.number);
+    scopes.append(names);
+  }
+  return nb::make_tuple(calls, scopes);
+}
+
+static nb::dict reportOf(const ConvertedModule &module) {
   ConversionReport report = summarize(module);
   auto counts = [](const std::vector<ConversionReport::Count> &entries) {
     nb::list result;
@@ -131,8 +162,6 @@ nb::dict reportOf(const ConvertedModule &module) {
   result["seconds"] = nb::make_tuple(module.emitSeconds, module.verifySeconds);
   return result;
 }
-
-} // namespace
 
 void corten::bindings::bindConversion(nb::module_ &module) {
   nb::class_<EntryPoint>(module, "EntryPoint",
@@ -192,6 +221,9 @@ void corten::bindings::bindConversion(nb::module_ &module) {
                              self.counters.nextOperationId);
           },
           "The first free numbers of nodes and of operations.")
+      .def("user_calls", &userCallsOf,
+           "The calls that the user lowers, and the values that they can ask "
+           "for by name.")
       .def("report", &reportOf, "What the module holds, counted.");
 
   nb::enum_<SourcePaths>(module, "SourcePaths")
@@ -201,14 +233,16 @@ void corten::bindings::bindConversion(nb::module_ &module) {
 
   module.def("convert", &convertEntryPoints, nb::arg("entry_points"),
              nb::arg("debug"), nb::arg("source_paths"), nb::arg("source_roots"),
-             nb::arg("first_ids"), nb::arg("progress").none(),
-             "Converts all entry points into one module. `progress` is called "
+             nb::arg("first_ids"), nb::arg("user_lowerings"),
+             nb::arg("progress").none(),
+             "Converts all entry points into one module. Operators among "
+             "`user_lowerings` become user calls. `progress` is called "
              "now and then with the number of nodes lowered. Raises "
              "ValueError.");
   module.def("unsupported", &unsupported, nb::arg("program"));
   module.def(
       "has_lowering",
-      [](std::string nameSpace, std::string name) {
+      [](const std::string &nameSpace, const std::string &name) {
         return hasLowering(nameSpace, name);
       },
       nb::arg("namespace"), nb::arg("name"));

@@ -136,6 +136,6 @@ class CompositeDeclaration:
         try:
             name = ir.Attribute.parse(text[len(prefix) : start], context)
             values = ir.Attribute.parse(text[start + 3 : -1], context)
-        except ir.MLIRError:
+        except ir.MLIRError:  # type: ignore[attr-defined]
             return cls()
         return cls(ir.StringAttr(name).value, _python_value(values))

@@ -55,14 +55,14 @@ class ExternalizeSpec:
 # --- The marks ---------------------------------------------------------------
 
 
-def _define_marks() -> torch.library.Library:
+def _define_marks() -> Any:
     """Register the two operators, once for the process.
 
     The token ties an ``exit`` to its ``enter``. An ``exit`` counts as having an
     effect: a module may be called for what it does to its arguments.
     """
     name = _native.MARK_NAMESPACE
-    library = torch.library.Library(name, "FRAGMENT")
+    library: Any = torch.library.Library(name, "FRAGMENT")  # type: ignore[no-untyped-call]
     library.define("enter(Tensor[] xs, str tag) -> Tensor")
     library.define("exit(Tensor[] xs, Tensor token, str tag) -> Tensor[]")
 
@@ -270,7 +270,7 @@ def _restore_externalized(marked: Sequence[torch.nn.Module]) -> None:
 
 
 def _set_boundary(path: str, module: torch.nn.Module, spec: ExternalizeSpec) -> None:
-    forward = module.forward
+    forward: Any = module.forward
     takes_self = isinstance(forward, types.MethodType) and forward.__self__ is module
     original = forward.__func__ if takes_self else forward
     signature = inspect.signature(forward)
@@ -318,7 +318,8 @@ def _patch_model_for_externalization(
     try:
         for path, module in model.named_modules():
             for spec in specs:
-                if not isinstance(module, spec.target_class):
+                target: Any = spec.target_class
+                if not isinstance(module, target):
                     continue
                 if _is_callable(module):
                     _set_boundary(path, module, spec)

@@ -110,13 +110,16 @@ protected:
   /// "x, y -> f(x, y), ... -> f", for a graph.
   static std::string shape(const Graph &graph) {
     std::string text;
-    auto name = [](const Argument &argument) {
-      return argument.isValue() ? argument.asNode()->name.str()
+    auto label = [](const Node &node) {
+      return (node.outputName.empty() ? node.name : node.outputName).str();
+    };
+    auto name = [&](const Argument &argument) {
+      return argument.isValue() ? label(*argument.asNode())
              : argument.isInt() ? std::to_string(argument.asInt())
                                 : "@" + argument.asGraph()->name.str();
     };
     for (const Node *node : graph.nodes) {
-      text += node->name;
+      text += label(*node);
       if (node->kind == Node::Kind::Call) {
         text += "=" + node->callee->name.str() + "(";
         for (auto [i, argument] : llvm::enumerate(node->arguments))
@@ -147,10 +150,11 @@ TEST_F(OutlineTest, WhatStandsBetweenTheMarksBecomesAGraph) {
   Node &out = pick(exit({&inside}, token, "a.b"), 0);
   Node &after = compute("after", {&out, &x});
   EXPECT_EQ(finish({&after}, {"a.b"}), "");
-  EXPECT_EQ(body(0), "input inside=f.default(input) -> inside");
-  EXPECT_EQ(main(), "x before=f.default(x) a_b=module_call(@a.b,before) "
-                    "a_b=getitem(a_b,0) after=f.default(a_b,x) -> after");
-  EXPECT_EQ(program->moduleCalls[0].numArguments, 1u);
+  EXPECT_EQ(body(0), "before inside=f.default(before) -> inside");
+  EXPECT_EQ(main(), "x before=f.default(x) exit=module_call(@a.b,before) "
+                    "a_b=getitem(exit,0) after=f.default(a_b,x) -> after");
+  EXPECT_EQ(program->moduleCalls[0].argumentNames,
+            std::vector<StringRef>{"input"});
   EXPECT_EQ(program->moduleCalls[0].numResults, 1u);
 }
 
@@ -160,8 +164,9 @@ TEST_F(OutlineTest, ArgumentsAreKeptUnusedAndTwice) {
   Node &inside = compute("inside", {&x});
   Node &out = pick(exit({&inside, &inside}, token, "m"), 1);
   EXPECT_EQ(finish({&out}, {"m"}), "");
-  EXPECT_EQ(body(0), "a b c inside=f.default(a) -> inside inside");
-  EXPECT_EQ(main(), "x y m=module_call(@m,x,y,x) m_1=getitem(m,1) -> m_1");
+  EXPECT_EQ(body(0), "x y x inside=f.default(x) -> inside inside");
+  EXPECT_EQ(main(),
+            "x y exit=module_call(@m,x,y,x) m_1=getitem(exit,1) -> m_1");
 }
 
 TEST_F(OutlineTest, WeightsMoveInsideAndStateDoesNot) {
@@ -179,13 +184,14 @@ TEST_F(OutlineTest, WeightsMoveInsideAndStateDoesNot) {
   EXPECT_EQ(finish({&out}, {"m"}), "");
   EXPECT_EQ(body(0), "x state w next=f.default(state,x) "
                      "inside=f.default(next,w) -> inside next");
-  EXPECT_EQ(main(), "w state x m=module_call(@m,x,state) next=getitem(m,1) "
-                    "m=getitem(m,0) -> next m");
+  EXPECT_EQ(main(),
+            "w state x exit=module_call(@m,x,state) next=getitem(exit,1) "
+            "m=getitem(exit,0) -> next m");
   const ModuleCall &call = program->moduleCalls[0];
   ASSERT_EQ(call.weights.size(), 1u);
   EXPECT_EQ(call.weights[0].first->name, "w");
   EXPECT_EQ(call.weights[0].second, 7);
-  EXPECT_EQ(call.numArguments, 1u);
+  EXPECT_EQ(call.argumentNames.size(), 1u);
   EXPECT_EQ(call.numResults, 1u);
   EXPECT_EQ(program->outputs[0].value.asNode()->name, "next");
 }
@@ -203,12 +209,13 @@ TEST_F(OutlineTest, InnerCallsComeFirst) {
   Node &after = compute("after", {&out, &deep, &first});
   EXPECT_EQ(finish({&after}, {"p", "p.c"}), "");
   ASSERT_EQ(program->moduleCalls.size(), 2u);
-  EXPECT_EQ(body(0), "x y deep=f.default(x,y) -> deep");
-  EXPECT_EQ(body(1), "x y first=f.default(x) p_c=module_call(@p.c,first,y) "
-                     "p_c=getitem(p_c,0) p_c=getitem(p_c,0) -> p_c p_c first");
-  EXPECT_EQ(main(), "x y p=module_call(@p,x,y) p_c=getitem(p,1) "
-                    "first=getitem(p,2) p=getitem(p,0) "
-                    "after=f.default(p,p_c,first) -> after");
+  EXPECT_EQ(body(0), "first y deep=f.default(first,y) -> deep");
+  EXPECT_EQ(body(1),
+            "x y first=f.default(x) exit=module_call(@p.c,first,y) "
+            "p_c=getitem(exit,0) p_c=getitem(exit,0) -> p_c p_c first");
+  EXPECT_EQ(main(), "x y exit=module_call(@p,x,y) deep=getitem(exit,1) "
+                    "first=getitem(exit,2) p=getitem(exit,0) "
+                    "after=f.default(p,deep,first) -> after");
 }
 
 TEST_F(OutlineTest, CallsThatNothingNeedsGo) {
@@ -231,7 +238,7 @@ TEST_F(OutlineTest, ACallForItsEffectIsKept) {
   EXPECT_EQ(finish({&after}, {"m"}), "");
   ASSERT_EQ(program->moduleCalls.size(), 1u);
   EXPECT_EQ(body(0), "x written=f.default(x) -> written");
-  EXPECT_EQ(main(), "x m=module_call(@m,x) written=getitem(m,0) "
+  EXPECT_EQ(main(), "x exit=module_call(@m,x) written=getitem(exit,0) "
                     "after=f.default(written) -> after");
 }
 
@@ -245,8 +252,8 @@ TEST_F(OutlineTest, AReturnedArgumentIsTakenFromTheCall) {
   ASSERT_EQ(program->moduleCalls.size(), 2u);
   EXPECT_EQ(body(0), "x -> x");
   EXPECT_EQ(program->moduleCalls[1].ordinal, 1u);
-  EXPECT_EQ(main(), "x m=module_call(@m,x) m=getitem(m,0) "
-                    "m=module_call(@m,m) m=getitem(m,0) -> m");
+  EXPECT_EQ(main(), "x exit=module_call(@m,x) m=getitem(exit,0) "
+                    "exit=module_call(@m,m) m=getitem(exit,0) -> m");
 }
 
 TEST_F(OutlineTest, SizesComeFromTheArguments) {
@@ -267,8 +274,8 @@ TEST_F(OutlineTest, SizesComeFromTheArguments) {
                      "sum=add(size,size) inside=f.default(x,sum,inner) "
                      "-> inside");
   EXPECT_EQ(main(), "x size=f.default(x) sum=add(size,size) "
-                    "m=module_call(@m,x) inner=sym_size.int(x,1) "
-                    "m=getitem(m,0) after=f.default(m,inner) -> after");
+                    "exit=module_call(@m,x) inner=sym_size.int(x,1) "
+                    "m=getitem(exit,0) after=f.default(m,inner) -> after");
 }
 
 TEST_F(OutlineTest, BranchesAreOutlinedAndKnowTheirWeights) {
@@ -287,11 +294,12 @@ TEST_F(OutlineTest, BranchesAreOutlinedAndKnowTheirWeights) {
                     {Argument::node(&x), Argument::graph(&branch),
                      Argument::graph(&branch), list({&x, &w})});
   EXPECT_EQ(finish({&cond}, {"m"}), "");
-  EXPECT_EQ(body(0), "x arg1 inside=f.default(x,arg1) -> inside");
+  EXPECT_EQ(body(0), "arg0 arg1 inside=f.default(arg0,arg1) -> inside");
   ASSERT_EQ(program->moduleCalls[0].weights.size(), 1u);
   EXPECT_EQ(program->moduleCalls[0].weights[0].second, 3);
-  EXPECT_EQ(shape(branch), "arg0 arg1 m=module_call(@m,arg0) m=getitem(m,0) "
-                           "-> m");
+  EXPECT_EQ(shape(branch),
+            "arg0 arg1 exit=module_call(@m,arg0) m=getitem(exit,0) "
+            "-> m");
 }
 
 TEST_F(OutlineTest, TheRootKeepsTheNamesOfItsResults) {

@@ -287,6 +287,9 @@ struct Node {
   bool returnsTuple = false;
   unsigned index = 0;
   llvm::StringRef name;
+  /// What an output of the program that is this value goes by; empty where that
+  /// is the name.
+  llvm::StringRef outputName;
   const Operator *callee = nullptr;
   /// One per schema parameter, defaults filled in; positional where the
   /// operator has no schema.
@@ -296,6 +299,9 @@ struct Node {
   llvm::StringRef stackTrace;
   /// The innermost module that made the call; null when torch recorded none.
   const ModuleFrame *module = nullptr;
+  /// What the front door read the call from, in a form that only it knows.
+  /// Lives as long as the program.
+  const void *origin = nullptr;
 
   /// Value information of a node with a single result.
   const ValueInfo &info() const {
@@ -335,9 +341,9 @@ struct ModuleCall {
   /// Index into Program::modules.
   unsigned module = 0;
   const Graph *body = nullptr;
-  /// How many of the placeholders are arguments of the user's call; what the
-  /// body takes from around it comes behind.
-  unsigned numArguments = 0;
+  /// Names for the placeholders that are arguments of the user's call. What the
+  /// body takes from around it comes behind them.
+  std::vector<llvm::StringRef> argumentNames;
   /// How many of the outputs the module returns; behind them are values that
   /// are used outside, such as the new ones of buffers.
   unsigned numResults = 0;
@@ -410,6 +416,8 @@ public:
   std::vector<ExternalModule> modules;
   /// Those in a body come before the call that it is the body of.
   std::vector<ModuleCall> moduleCalls;
+  /// Keeps the origins of nodes alive.
+  std::shared_ptr<const void> originOwner;
 
 private:
   friend class ProgramBuilder;
@@ -468,6 +476,11 @@ public:
 
   /// What has been built so far.
   Program &building() { return *program; }
+  /// Keeps `owner`, to which the origins of nodes belong.
+  void setOriginOwner(std::shared_ptr<const void> owner) {
+    program->originOwner = std::move(owner);
+  }
+
   /// Ends the building: marks mutated inputs and hands the program over.
   std::unique_ptr<Program> finish();
 

@@ -338,6 +338,12 @@ private:
   mlir::LogicalResult emitWeight(const Program &program, const Node &node,
                                  int weight,
                                  llvm::DenseMap<int, mlir::Value> &known);
+  /// The user's lowering for an operator; empty if there is none.
+  llvm::StringRef userLowering(const Operator &op);
+  mlir::LogicalResult emitUserCall(const Node &node, llvm::StringRef lowering);
+  /// Begins to note the values of `graph` if the user lowers some of it.
+  void beginScope(const Graph &graph);
+  void noteValues(const Node &node);
   mlir::LogicalResult checkResults(const Node &node,
                                    llvm::ArrayRef<mlir::Value> results);
   std::string uniqueSymbol(llvm::StringRef base, llvm::StringRef salt);
@@ -357,6 +363,9 @@ private:
   llvm::StringMap<unsigned> symbols;
   /// Of the entry point being emitted.
   llvm::DenseMap<const Graph *, mlir::Operation *> moduleGraphs;
+  llvm::DenseMap<const Operator *, llvm::StringRef> userLoweringOf;
+  /// Index into the result's scopes; none for a graph without user calls.
+  std::optional<size_t> scope;
   bool failed = false;
 };
 

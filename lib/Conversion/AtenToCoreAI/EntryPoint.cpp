@@ -14,6 +14,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
+#include "llvm/Support/SaveAndRestore.h"
 
 using namespace corten;
 using namespace mlir;
@@ -119,7 +120,9 @@ static FailureOr<Interface> nameInterface(const EntryPoint &entry,
     interface.outputs.push_back({&spec, {}});
     // Outputs keep the name of the node that makes them; a node returned twice
     // gives two outputs with distinct names.
-    outputNames.push_back(distinctName(spec.value.asNode()->name, taken));
+    const Node &node = *spec.value.asNode();
+    outputNames.push_back(distinctName(
+        node.outputName.empty() ? node.name : node.outputName, taken));
   }
 
   if (failed(applyNames(inputNames, entry.inputNames, "live inputs", entry.name,
@@ -130,7 +133,7 @@ static FailureOr<Interface> nameInterface(const EntryPoint &entry,
                         entry.name, location)))
     return failure();
 
-  auto nextInput = inputNames.begin();
+  auto *nextInput = inputNames.begin();
   SmallVector<std::string> arguments, results;
   for (Interface::Input &input : interface.inputs) {
     input.name = input.spec->isMutated
@@ -138,7 +141,7 @@ static FailureOr<Interface> nameInterface(const EntryPoint &entry,
                      : *nextInput++;
     arguments.push_back(input.name);
   }
-  auto nextOutput = outputNames.begin();
+  auto *nextOutput = outputNames.begin();
   for (Interface::Output &output : interface.outputs) {
     output.name = output.spec->mutated
                       ? stateNames[stateIndex.lookup(output.spec->mutated)]
@@ -271,12 +274,15 @@ LogicalResult Emitter::emitNodes(const Graph &graph) {
         node->callee->name == "getitem" && node->arguments[0].isValue())
       usedResults.insert({node->arguments[0].asNode(),
                           static_cast<unsigned>(node->arguments[1].asInt())});
+  llvm::SaveAndRestore outerScope(scope);
+  beginScope(graph);
   for (const Node *node : graph.nodes) {
     if (node->kind != Node::Kind::Call || !live.contains(node))
       continue;
     currentNode = node;
     if (mlir::failed(emitNode(*node)))
       return failure();
+    noteValues(*node);
     debug->recordNode(*node, results(*node));
     if (++nodesLowered % kProgressInterval == 0 && options.progress)
       options.progress(nodesLowered);
@@ -320,6 +326,8 @@ LogicalResult Emitter::emitNode(const Node &node) {
       return error(node) << "'" << node.name << "' has the type "
                          << scalarTypeName(info.dtype)
                          << ", which Core AI cannot express";
+  if (StringRef lowering = userLowering(*node.callee); !lowering.empty())
+    return emitUserCall(node, lowering);
   // Nothing can be computed about tensors without elements, and many ops of the
   // runtime do not take them.
   if (isEmpty(node)) {

@@ -58,19 +58,27 @@ LogicalResult Emitter::emitModuleGraph(const Program &program,
   llvm::raw_string_ostream seed(content);
   seed << entryName << '\0' << external.path << '\0' << call.ordinal;
   llvm::StringSet<> taken;
-  for (const Node *input : inputs) {
+  for (auto [i, input] : llvm::enumerate(inputs)) {
     RankedTensorType type = typeOf(input->info());
     if (!type)
       return error(*input) << "'" << input->name << "' has the type "
                            << scalarTypeName(input->info().dtype)
                            << ", which Core AI cannot express";
-    signature.inputs.push_back({type, distinctName(input->name, taken), {}});
+    StringRef name =
+        i < call.argumentNames.size() ? call.argumentNames[i] : input->name;
+    signature.inputs.push_back({type, distinctName(name, taken), {}});
     seed << '\0' << type;
   }
   taken.clear();
   SmallVector<std::string> resultNames;
-  for (const Argument &output : call.body->outputs)
-    resultNames.push_back(distinctName(output.asNode()->name, taken));
+  for (const Argument &output : call.body->outputs) {
+    // An argument that is returned keeps its name.
+    auto *input = llvm::find(inputs, output.asNode());
+    StringRef name = input == inputs.end()
+                         ? output.asNode()->name
+                         : signature.inputs[input - inputs.begin()].name;
+    resultNames.push_back(distinctName(name, taken));
+  }
   coreai::CompositeDeclarationAttr declaration;
   if (external.composite) {
     declaration = attributeOf(builder, declare(*external.composite, call,

@@ -26,7 +26,7 @@ class Level(enum.IntEnum):
     HIGH = 3
 
 
-class Text(str, enum.Enum):
+class Text(str, enum.Enum):  # noqa: UP042 - unlike StrEnum prints its class
     ALPHA = "alpha"
 
 
