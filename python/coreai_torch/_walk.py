@@ -64,6 +64,9 @@ def _check_layout(specs: list[OutputSpec]) -> None:
         raise AssertionError(msg)
 
 
+#: Calls an op in order with other effects: prints, checks, foreign state.
+_WITH_EFFECTS = torch.ops.higher_order.with_effects
+
 #: Ops that count in the memory of their input rather than in its axes.
 _STORAGE_VIEWS = (
     torch.ops.aten.as_strided.default,
@@ -94,6 +97,9 @@ class _Walker:
         )
         self.operators: dict[Any, int] = {}
         self.has_copies = False
+        #: Calls under ``with_effects``, and the values that only order them.
+        self.effects: set[torch.fx.Node] = set()
+        self.tokens: set[torch.fx.Node] = set()
 
     def operator_id(self, target: Callable[..., Any]) -> int:
         known = self.operators.get(target)
@@ -134,15 +140,25 @@ class _Walker:
         for node in graph.nodes:
             meta = node.meta
             if node.op == "call_function":
-                if node.target in _STORAGE_VIEWS:
+                target, args, value = node.target, node.args, meta.get("val")
+                if target in _STORAGE_VIEWS:
                     _check_row_major(node)
+                elif target is _WITH_EFFECTS:
+                    # (token, op, *args) -> (token, *results)
+                    self.effects.add(node)
+                    target, args, value = args[1], args[2:], value[1:]
+                elif target is operator.getitem and args[0] in self.effects:
+                    if args[1] == 0:
+                        self.tokens.add(node)
+                        continue
+                    args = (args[0], args[1] - 1)
                 call(
                     node,
                     node.name,
-                    operator_id(node.target),
-                    node.args,
+                    operator_id(target),
+                    args,
                     node.kwargs,
-                    meta.get("val"),
+                    value,
                     meta.get("stack_trace"),
                     meta.get("nn_module_stack"),
                 )
@@ -158,7 +174,10 @@ class _Walker:
                     builder.end_subgraph()
                     builder.bind_subgraph(node, node.name)
             elif node.op == "output":
-                builder.outputs(node.args[0])
+                values = node.args[0]
+                if self.tokens:
+                    values = [value for value in values if value not in self.tokens]
+                builder.outputs(values)
 
     def weight(self, tensor: torch.Tensor) -> int:
         """Registers a tensor; one that is strided or elsewhere is brought here."""

@@ -14,10 +14,36 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
+#include "llvm/Support/Regex.h"
 #include "llvm/Support/SaveAndRestore.h"
 
 using namespace corten;
 using namespace mlir;
+
+//===----------------------------------------------------------------------===//
+// Extents that data decides over
+//===----------------------------------------------------------------------===//
+
+/// Whether a symbol is made of unbacked ones (u0, u0 + 3, …) and may be zero.
+static bool isOpen(const Symbol &symbol) {
+  static const llvm::Regex unbacked("(^|[^A-Za-z0-9_])u[0-9]+");
+  return unbacked.match(symbol.expression) && symbol.min.value_or(0) <= 0;
+}
+
+bool Emitter::hasOpenExtents(const Node &node) const {
+  if (openSymbols.empty())
+    return false;
+  auto isOpen = [&](const ValueInfo &info) {
+    return info.isTensor() && llvm::any_of(info.sizes, [&](Size size) {
+             return size.isDynamic() && openSymbols.contains(size.symbol());
+           });
+  };
+  bool found = llvm::any_of(node.results, isOpen);
+  forEachOperand(node.arguments, [&](const Node *operand) {
+    found = found || llvm::any_of(operand->results, isOpen);
+  });
+  return found;
+}
 
 //===----------------------------------------------------------------------===//
 // Names
@@ -173,6 +199,10 @@ LogicalResult Emitter::emitEntryPoint(const EntryPoint &entry) {
   entryName = entry.name;
   values.clear();
   moduleGraphs.clear();
+  openSymbols.clear();
+  for (auto [i, symbol] : llvm::enumerate(program.symbols))
+    if (isOpen(symbol))
+      openSymbols.insert(static_cast<unsigned>(i));
   symbols.try_emplace(entry.name);
   location = debug->unknown();
   currentNode = nullptr;
@@ -342,6 +372,8 @@ LogicalResult Emitter::emitNode(const Node &node) {
   if (!lower)
     return error(node) << "Unsupported ATen op: " << node.callee->name
                        << "; add a lowering with register_torch_lowering()";
+  // A branch of a conditional has nodes of its own.
+  llvm::SaveAndRestore outerNode(mayBeEmpty, hasOpenExtents(node));
   FailureOr<Results> lowered = lower(AtenNode(node), *this);
   if (mlir::failed(lowered) || failed)
     return failure();

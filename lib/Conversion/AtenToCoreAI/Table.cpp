@@ -4,7 +4,6 @@
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringMap.h"
-#include "llvm/ADT/StringSwitch.h"
 
 #include <algorithm>
 #include <array>
@@ -76,26 +75,35 @@ LoweringFn corten::findLowering(StringRef name) {
   return table.lookup(name);
 }
 
+// Checks and prints have no counterpart in a program.
+static constexpr StringRef kAssertions[] = {
+    "_assert_async.default",
+    "_assert_async.msg",
+    "_assert_scalar.default",
+    "_assert_tensor_metadata.default",
+    "_linalg_check_errors.default",
+    "_print.default",
+    "print",
+    "sym_constrain_range.default",
+    "sym_constrain_range_for_size.default",
+};
+
+bool corten::isAssertion(StringRef name) {
+  return llvm::is_contained(kAssertions, name);
+}
+
 std::vector<SupportedOperator> corten::supportedOperators() {
   std::vector<SupportedOperator> result;
 #define FAMILY(Name, Macro)                                                    \
   for (const TableEntry &entry : lowerings##Name())                            \
     result.push_back({entry.name, #Name});
 #include "Families.def"
+  for (StringRef name : kAssertions)
+    result.push_back({name, "Dropped"});
   llvm::sort(result, [](const auto &lhs, const auto &rhs) {
     return std::tie(lhs.family, lhs.name) < std::tie(rhs.family, rhs.name);
   });
   return result;
-}
-
-bool corten::isAssertion(StringRef name) {
-  return llvm::StringSwitch<bool>(name)
-      .Cases({"_assert_async.default", "_assert_async.msg",
-              "_assert_scalar.default", "_assert_tensor_metadata.default",
-              "sym_constrain_range.default",
-              "sym_constrain_range_for_size.default", "with_effects"},
-             true)
-      .Default(false);
 }
 
 bool corten::hasLowering(StringRef nameSpace, StringRef name) {

@@ -147,6 +147,8 @@ struct SupportedOperator {
   llvm::StringRef name;
   llvm::StringRef family;
 };
+/// Sorted by family, then name. Those of the family "Dropped" only check or
+/// print something; a program goes without them.
 std::vector<SupportedOperator> supportedOperators();
 
 /// A declaration as it is written in a program.
