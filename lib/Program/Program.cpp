@@ -43,16 +43,12 @@ static SourceLocation parseFrame(StringRef rest) {
   return location;
 }
 
+/// The file of code that torch wrote itself, while it captured a branch.
+static constexpr StringRef kGenerated = "<eval_with_key>";
+
 SourceLocation Node::source() const {
-  for (StringRef rest = stackTrace;;) {
-    size_t begin = rest.rfind(kFile);
-    if (begin == StringRef::npos)
-      return {};
-    SourceLocation frame = parseFrame(rest.drop_front(begin + kFile.size()));
-    if (frame.file != kBoundaryFile)
-      return frame;
-    rest = rest.take_front(begin);
-  }
+  llvm::SmallVector<SourceLocation> frames = sourceFrames();
+  return frames.empty() ? SourceLocation() : frames.back();
 }
 
 llvm::SmallVector<SourceLocation> Node::sourceFrames() const {
@@ -62,8 +58,9 @@ llvm::SmallVector<SourceLocation> Node::sourceFrames() const {
        begin = rest.find(kFile)) {
     rest = rest.drop_front(begin + kFile.size());
     // A line of source text may look like a frame's beginning.
-    if (SourceLocation frame = parseFrame(rest);
-        frame.isKnown() && frame.file != kBoundaryFile)
+    SourceLocation frame = parseFrame(rest);
+    if (frame.isKnown() && !frame.file.starts_with(kGenerated) &&
+        frame.file != kBoundaryFile)
       frames.push_back(frame);
   }
   return frames;

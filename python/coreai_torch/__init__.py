@@ -10,12 +10,15 @@ from coreai_torch.externalize import (
     _patch_model_for_externalization,
     _subexport_and_restore,
 )
+from coreai_torch.kernels import MetalParameter, TorchMetalKernel
 
 check_torch()
 
 __all__ = [
     "ExternalizeSpec",
+    "MetalParameter",
     "TorchConverter",
+    "TorchMetalKernel",
     "__version__",
     "_patch_model_for_externalization",
     "_subexport_and_restore",

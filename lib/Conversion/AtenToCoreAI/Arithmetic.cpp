@@ -57,38 +57,24 @@ static FailureOr<Value> timesAlpha(const AtenNode &node, Emitter &emit,
   return emit.mul(x, *alpha);
 }
 
-/// add(self, other, alpha) = self + alpha * other
-static FailureOr<Value> lowerAdd(const AtenNode &node, Emitter &emit) {
+/// self + alpha * other, or self - alpha * other; with the roles of the
+/// operands exchanged if it is reversed.
+template <Value (Emitter::*Step)(Value, Value), bool IsReversed = false>
+static FailureOr<Value> lowerSum(const AtenNode &node, Emitter &emit) {
   FailureOr<Pair> pair = operands(node, emit);
   if (failed(pair))
     return failure();
+  if constexpr (IsReversed)
+    std::swap(pair->lhs, pair->rhs);
   FailureOr<Value> scaled = timesAlpha(node, emit, pair->rhs);
   if (failed(scaled))
     return failure();
-  return emit.add(pair->lhs, *scaled);
+  return (emit.*Step)(pair->lhs, *scaled);
 }
 
-/// sub(self, other, alpha) = self - alpha * other
-static FailureOr<Value> lowerSub(const AtenNode &node, Emitter &emit) {
-  FailureOr<Pair> pair = operands(node, emit);
-  if (failed(pair))
-    return failure();
-  FailureOr<Value> scaled = timesAlpha(node, emit, pair->rhs);
-  if (failed(scaled))
-    return failure();
-  return emit.sub(pair->lhs, *scaled);
-}
-
-/// rsub(self, other, alpha) = other - alpha * self
-static FailureOr<Value> lowerRsub(const AtenNode &node, Emitter &emit) {
-  FailureOr<Pair> pair = operands(node, emit);
-  if (failed(pair))
-    return failure();
-  FailureOr<Value> scaled = timesAlpha(node, emit, pair->lhs);
-  if (failed(scaled))
-    return failure();
-  return emit.sub(pair->rhs, *scaled);
-}
+static constexpr auto lowerAdd = lowerSum<&Emitter::add>;
+static constexpr auto lowerSub = lowerSum<&Emitter::sub>;
+static constexpr auto lowerRsub = lowerSum<&Emitter::sub, true>;
 
 /// Operations that are one step once the operands have one type.
 template <Value (Emitter::*Step)(Value, Value)>

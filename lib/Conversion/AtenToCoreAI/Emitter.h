@@ -46,6 +46,11 @@ public:
 
   /// Reports why `node` cannot be lowered. Converts to failure.
   mlir::InFlightDiagnostic error(const Node &node);
+  /// The same, when it is the type of a value that is wrong.
+  mlir::InFlightDiagnostic typeError(const Node &node) {
+    isTypeError = true;
+    return error(node);
+  }
   /// True once an op could not be created; its diagnostic is already out.
   bool hasFailed() const { return failed; }
 
@@ -323,6 +328,8 @@ public:
 
   /// The node being lowered, for messages; null outside of one.
   const Node *currentNode = nullptr;
+  /// The failure is one of types.
+  bool isTypeError = false;
   /// Data decides over extents of the node being lowered (those of `x[mask]`),
   /// so its tensors may turn out to have no elements.
   bool mayBeEmpty = false;

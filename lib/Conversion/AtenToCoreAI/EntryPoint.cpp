@@ -6,6 +6,7 @@
 #include "DebugRecorder.h"
 #include "Emitter.h"
 #include "GraphBuilder.h"
+#include "MetalKernel.h"
 #include "Table.h"
 
 #include "corten/Program/Outline.h"
@@ -194,6 +195,23 @@ static RankedTensorType inputType(Emitter &emit, const ValueInfo &info) {
   return type;
 }
 
+/// The extents of an input, if one that varies has a limit.
+static SmallVector<AxisRange> rangesOf(const ValueInfo &info,
+                                       const Program &program) {
+  SmallVector<AxisRange> ranges;
+  bool isBounded = false;
+  for (Size size : info.sizes) {
+    if (!size.isDynamic()) {
+      ranges.push_back({size.get(), size.get()});
+      continue;
+    }
+    const Symbol &symbol = program.symbols[size.symbol()];
+    ranges.push_back({symbol.min.value_or(0), symbol.max});
+    isBounded |= symbol.max.has_value();
+  }
+  return isBounded ? ranges : SmallVector<AxisRange>();
+}
+
 LogicalResult Emitter::emitEntryPoint(const EntryPoint &entry) {
   const Program &program = *entry.program;
   entryName = entry.name;
@@ -204,7 +222,6 @@ LogicalResult Emitter::emitEntryPoint(const EntryPoint &entry) {
     if (isOpen(symbol))
       openSymbols.insert(static_cast<unsigned>(i));
   symbols.try_emplace(entry.name);
-  location = debug->unknown();
   currentNode = nullptr;
   FailureOr<Interface> interface = nameInterface(entry, location);
   if (mlir::failed(interface))
@@ -219,8 +236,9 @@ LogicalResult Emitter::emitEntryPoint(const EntryPoint &entry) {
       return error(*currentNode) << "input '" << input.name << "' has the type "
                                  << scalarTypeName(currentNode->info().dtype)
                                  << ", which Core AI cannot express";
-    signature.inputs.push_back(
-        {type, input.name, input.spec->isMutated ? input.name : ""});
+    signature.inputs.push_back({type, input.name,
+                                input.spec->isMutated ? input.name : "",
+                                rangesOf(currentNode->info(), program)});
   }
   currentNode = nullptr;
 
@@ -290,7 +308,7 @@ LogicalResult Emitter::emitWeight(const Program &program, const Node &node,
   return success();
 }
 
-void Emitter::finish() { debug->recordModule(module); }
+void Emitter::finish() { result.locations = debug->recordModule(module); }
 
 /// Nodes between two reports of progress.
 static constexpr size_t kProgressInterval = 64;
@@ -356,7 +374,10 @@ LogicalResult Emitter::emitNode(const Node &node) {
       return error(node) << "'" << node.name << "' has the type "
                          << scalarTypeName(info.dtype)
                          << ", which Core AI cannot express";
-  if (StringRef lowering = userLowering(*node.callee); !lowering.empty())
+  // A node that was made here has nothing that a user's function could be
+  // given.
+  if (StringRef lowering = userLowering(*node.callee);
+      node.origin && !lowering.empty())
     return emitUserCall(node, lowering);
   // Nothing can be computed about tensors without elements, and many ops of the
   // runtime do not take them.
@@ -366,6 +387,24 @@ LogicalResult Emitter::emitNode(const Node &node) {
       empty.push_back(constant(
           DenseElementsAttr::get(typeOf(info), ArrayRef<Attribute>())));
     setResults(node, std::move(empty));
+    return success();
+  }
+  if (node.callee->nameSpace == kKernelSizesNamespace) {
+    setResults(node,
+               {sizes(node.argument("values").asList(), IndexKind::Unsigned)});
+    return success();
+  }
+  if (node.callee->nameSpace == kKernelNamespace) {
+    auto kernel = options.kernels.find(node.callee->name);
+    if (kernel == options.kernels.end())
+      return error(node) << "unable to handle call function op: target: "
+                         << node.callee->name
+                         << ", namespace: " << kKernelNamespace;
+    FailureOr<Results> lowered =
+        lowerMetalKernel(kernel->second, AtenNode(node), *this);
+    if (mlir::failed(lowered) || failed)
+      return failure();
+    setResults(node, *std::move(lowered));
     return success();
   }
   LoweringFn lower = findLowering(node.callee->name);

@@ -66,7 +66,7 @@ LogicalResult Emitter::emitModuleGraph(const Program &program,
                            << ", which Core AI cannot express";
     StringRef name =
         i < call.argumentNames.size() ? call.argumentNames[i] : input->name;
-    signature.inputs.push_back({type, distinctName(name, taken), {}});
+    signature.inputs.push_back({type, distinctName(name, taken), {}, {}});
     seed << '\0' << type;
   }
   taken.clear();

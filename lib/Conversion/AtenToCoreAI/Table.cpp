@@ -2,6 +2,8 @@
 
 #include "Table.h"
 
+#include "MetalKernel.h"
+
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringMap.h"
 
@@ -52,8 +54,10 @@ static constexpr auto kKeys = std::to_array<std::string_view>({
 
 static constexpr bool hasDuplicates() {
   auto keys = kKeys;
+  // NOLINTBEGIN(llvm-use-ranges): those of LLVM cannot run here.
   std::sort(keys.begin(), keys.end());
   return std::adjacent_find(keys.begin(), keys.end()) != keys.end();
+  // NOLINTEND(llvm-use-ranges)
 }
 static_assert(!hasDuplicates(), "an operator is in AtenTable.def twice");
 
@@ -107,6 +111,8 @@ std::vector<SupportedOperator> corten::supportedOperators() {
 }
 
 bool corten::hasLowering(StringRef nameSpace, StringRef name) {
+  if (nameSpace == kKernelSizesNamespace)
+    return name == "sizes.default";
   if (nameSpace != "aten" && nameSpace != "_operator" &&
       nameSpace != "higher_order")
     return false;
