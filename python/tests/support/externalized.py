@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import copy
 import re
+import warnings
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -92,25 +93,48 @@ def external(program: AIProgram) -> list[Graph]:
     return [g for g in graphs(program) if g.noinline and not g.template]
 
 
+def _export(
+    module: torch.nn.Module,
+    args: tuple[Any, ...],
+    dynamic: Any = None,
+    strict: bool = False,
+) -> torch.export.ExportedProgram:
+    return torch.export.export(
+        module, args, dynamic_shapes=dynamic, strict=strict
+    ).run_decompositions(coreai_torch.get_decomp_table())
+
+
 def staged(
     model: torch.nn.Module,
     args: tuple[Any, ...],
     targets: Sequence[Any],
-    *,
-    kwargs: Mapping[str, Any] | None = None,
-    dynamic: Any = None,
-    strict: bool = False,
     **names: Any,
 ) -> coreai_torch.TorchConverter:
     """A converter with ``model``, exported with our decompositions."""
-
-    def export(module: torch.nn.Module) -> torch.export.ExportedProgram:
-        return torch.export.export(
-            module, args, dict(kwargs or {}), dynamic_shapes=dynamic, strict=strict
-        ).run_decompositions(coreai_torch.get_decomp_table())
-
     return coreai_torch.TorchConverter(verbose=False).add_pytorch_module(
-        model, export, list(targets), **names
+        model, lambda module: _export(module, args), list(targets), **names
+    )
+
+
+def _convert(
+    model: torch.nn.Module,
+    args: tuple[Any, ...],
+    targets: Sequence[Any],
+    options: Mapping[str, Any],
+    **names: Any,
+) -> AIProgram:
+    """By hand, which exports the model once and not twice."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        coreai_torch._patch_model_for_externalization(model, targets)
+        exported = _export(model, args, **options)
+        records = coreai_torch._subexport_and_restore(model, exported)
+    return (
+        coreai_torch.TorchConverter(verbose=False)
+        .add_exported_program(
+            exported, **names, _externalized_exported_programs=records
+        )
+        .to_coreai()
     )
 
 
@@ -135,9 +159,9 @@ def check(
         expected = [flatten(eager(*map(_copy, a))) for a in given]
     inputs = [f"in{i}" for i in range(len(args))]
     outputs = [f"out{i}" for i in range(len(expected[0]))]
-    program = staged(
-        model, args, targets, input_names=inputs, output_names=outputs, **options
-    ).to_coreai()
+    program = _convert(
+        model, args, targets, options, input_names=inputs, output_names=outputs
+    )
     entry = graphs(program)[-1]
     # Buffers start as the model's, not as the eager run left them.
     states = {
