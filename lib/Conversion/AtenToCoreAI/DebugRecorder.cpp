@@ -339,7 +339,9 @@ LocationTable DebugRecorder::recordModule(ModuleOp module) {
   DenseSet<Operation *> entryPoints;
   for (auto [graph, number] : graphs) {
     entryPoints.insert(graph);
-    if (!unit) {
+    // Where coreai-core inlines a graph of the same file as its caller's, it
+    // gives the arguments of loops call-site locations, which it then refuses.
+    if (!unit || graph.getNoInline()) {
       write(graph, nowhere, number);
       continue;
     }
