@@ -375,7 +375,7 @@ const Node *Outliner::resolve(const Node *value, unsigned index) {
   if (auto constant = constants.find(value); constant != constants.end()) {
     Node &weight = placeholder(*value);
     region.weights.push_back(&weight);
-    region.weightIndices.push_back({&weight, constant->second});
+    region.weightIndices.emplace_back(&weight, constant->second);
     return region.known[value] = &weight;
   }
   if (const Node *size = rematerialize(value, region))

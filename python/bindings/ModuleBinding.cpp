@@ -14,9 +14,7 @@
 namespace nb = nanobind;
 using namespace corten;
 
-namespace {
-
-[[noreturn]] void refuse(nb::handle value) {
+[[noreturn]] static void refuse(nb::handle value) {
   std::string message =
       "Unsupported value in a composite's attributes: " +
       nb::cast<std::string>(nb::repr(value)) + " of type " +
@@ -24,11 +22,11 @@ namespace {
   throw nb::type_error(message.c_str());
 }
 
-AttributeValue::Dictionary dictionaryOf(nb::handle value);
+static AttributeValue::Dictionary dictionaryOf(nb::handle value);
 
 /// Exactly the kinds that have one meaning in a declaration. A bool is tested
 /// before the int that it also is.
-AttributeValue valueOf(nb::handle value) {
+static AttributeValue valueOf(nb::handle value) {
   if (nb::isinstance<nb::bool_>(value))
     return {nb::cast<bool>(value)};
   if (nb::isinstance<nb::int_>(value)) {
@@ -53,7 +51,7 @@ AttributeValue valueOf(nb::handle value) {
   refuse(value);
 }
 
-AttributeValue::Dictionary dictionaryOf(nb::handle value) {
+static AttributeValue::Dictionary dictionaryOf(nb::handle value) {
   AttributeValue::Dictionary entries;
   for (auto [key, element] : nb::borrow<nb::dict>(value)) {
     if (!nb::isinstance<nb::str>(key))
@@ -63,11 +61,11 @@ AttributeValue::Dictionary dictionaryOf(nb::handle value) {
   return entries;
 }
 
-} // namespace
-
 void corten::bindings::bindModules(nb::module_ &module) {
-  module.attr("BOUNDARY_FILE") = nb::str(kBoundaryFile.data());
-  module.attr("MARK_NAMESPACE") = nb::str(kMarkNamespace.data());
+  module.attr("BOUNDARY_FILE") =
+      nb::str(kBoundaryFile.data(), kBoundaryFile.size());
+  module.attr("MARK_NAMESPACE") =
+      nb::str(kMarkNamespace.data(), kMarkNamespace.size());
 
   nb::class_<CompositeDeclaration>(module, "CompositeDeclaration",
                                    "An operation that compilers know by name.")
@@ -75,7 +73,7 @@ void corten::bindings::bindModules(nb::module_ &module) {
           "__init__",
           [](CompositeDeclaration *self, std::string name,
              std::vector<std::string> inputs, std::vector<std::string> outputs,
-             nb::dict attributes) {
+             const nb::dict &attributes) {
             new (self) CompositeDeclaration{std::move(name), std::move(inputs),
                                             std::move(outputs),
                                             dictionaryOf(attributes)};

@@ -92,14 +92,15 @@ protected:
 
   /// Outlines and hands the program over.
   std::string finish(ArrayRef<const Node *> outputs,
-                     std::vector<std::string> paths) {
+                     const std::vector<std::string> &paths) {
     for (const Node *output : outputs) {
       builder.mainGraph().outputs.push_back(Argument::node(output));
       builder.addOutput(
           {OutputSpec::Kind::UserOutput, Argument::node(output), nullptr});
     }
     std::vector<ExternalModule> modules;
-    for (std::string &path : paths)
+    modules.reserve(paths.size());
+    for (const std::string &path : paths)
       modules.push_back({path, path, std::nullopt});
     llvm::Error error = outlineModules(builder, std::move(modules));
     std::string message = llvm::toString(std::move(error));
