@@ -347,7 +347,7 @@ LogicalResult Emitter::emitNode(const Node &node) {
     setResults(node, std::move(empty));
     return success();
   }
-  LoweringFn lower = findLowering(node.callee->name);
+  LoweringFn lower = findLowering(node.callee->nameSpace, node.callee->name);
   if (!lower)
     return error(node) << "Unsupported ATen op: " << node.callee->name
                        << "; add a lowering with register_torch_lowering()";
