@@ -147,28 +147,52 @@ namespace {
 /// A loop over values whose types do not change.
 struct Loop {
   SmallVector<Value> initial;
-  /// From the state: whether to go on.
-  llvm::function_ref<FailureOr<Value>(ValueRange)> condition;
-  /// From the state: the next state.
-  llvm::function_ref<FailureOr<SmallVector<Value>>(ValueRange)> body;
+  /// Values from outside that the regions use.
+  SmallVector<Value> outer;
+  /// From the state and the outer values: whether to go on.
+  llvm::function_ref<FailureOr<Value>(ValueRange, ValueRange)> condition;
+  /// From the state and the outer values: the next state.
+  llvm::function_ref<FailureOr<SmallVector<Value>>(ValueRange, ValueRange)>
+      body;
 };
 } // namespace
 
+/// The insertion point is in a region of a loop.
+static bool isInLoop(Emitter &emit) {
+  Operation *parent = emit.builder.getInsertionBlock()->getParentOp();
+  return isa<coreai::WhileOp>(parent) ||
+         parent->getParentOfType<coreai::WhileOp>();
+}
+
 static FailureOr<Results> emitLoop(Emitter &emit, const Loop &loop) {
+  // The interpreter gives the memory of a loop's values to a loop inside it,
+  // even if that one goes on using them. What is handed on is kept.
+  size_t numStates = loop.initial.size();
+  SmallVector<Value> initial(loop.initial);
+  bool isNested = isInLoop(emit);
+  if (isNested)
+    llvm::append_range(initial, loop.outer);
+  auto statesOf = [&](ValueRange values) {
+    return values.take_front(numStates);
+  };
+  auto outerOf = [&](ValueRange values) {
+    return isNested ? values.drop_front(numStates) : ValueRange(loop.outer);
+  };
   SmallVector<RankedTensorType> types;
-  for (Value value : loop.initial)
+  for (Value value : initial)
     types.push_back(emit.type(value));
   SmallVector<Type> stateTypes(types.begin(), types.end());
 
   OperationState state(emit.location, coreai::WhileOp::getOperationName());
-  state.addOperands(loop.initial);
+  state.addOperands(initial);
   state.addTypes(stateTypes);
   state.addRegion();
   state.addRegion();
   Operation *op = emit.builder.create(state);
 
   auto before = [&](ValueRange values) -> LogicalResult {
-    FailureOr<Value> condition = loop.condition(values);
+    FailureOr<Value> condition =
+        loop.condition(statesOf(values), outerOf(values));
     if (failed(condition))
       return failure();
     coreai::ConditionOp::create(emit.builder, emit.location,
@@ -176,9 +200,11 @@ static FailureOr<Results> emitLoop(Emitter &emit, const Loop &loop) {
     return success();
   };
   auto after = [&](ValueRange values) -> LogicalResult {
-    FailureOr<SmallVector<Value>> next = loop.body(values);
+    FailureOr<SmallVector<Value>> next =
+        loop.body(statesOf(values), outerOf(values));
     if (failed(next))
       return failure();
+    llvm::append_range(*next, values.drop_front(numStates));
     for (auto [value, type] : llvm::zip_equal(*next, types))
       value = withType(emit, value, type);
     yield(emit, *next);
@@ -187,7 +213,7 @@ static FailureOr<Results> emitLoop(Emitter &emit, const Loop &loop) {
   if (failed(fillRegion(emit, op->getRegion(0), stateTypes, before)) ||
       failed(fillRegion(emit, op->getRegion(1), stateTypes, after)))
     return failure();
-  return Results(op->getResults());
+  return Results(op->getResults().take_front(numStates));
 }
 
 /// while_loop(cond_graph, body_graph, carried, additional)
@@ -206,27 +232,61 @@ static FailureOr<Results> lowerWhileLoop(const AtenNode &node, Emitter &emit) {
   for (auto [value, info] : llvm::zip(*carried, node.get().results))
     value = withType(emit, value, emit.typeOf(info));
 
-  auto inputs = [&](ValueRange state) {
+  auto inputs = [&](ValueRange state, ValueRange outer) {
     SmallVector<Value> values(state);
-    llvm::append_range(values, *additional);
+    llvm::append_range(values, outer);
     return values;
   };
-  auto condition = [&](ValueRange state) -> FailureOr<Value> {
+  auto condition = [&](ValueRange state, ValueRange outer) -> FailureOr<Value> {
     FailureOr<SmallVector<Value>> values =
-        emitGraph(node, emit, conditionGraph, inputs(state));
+        emitGraph(node, emit, conditionGraph, inputs(state, outer));
     if (failed(values))
       return failure();
     return values->front();
   };
-  auto body = [&](ValueRange state) -> FailureOr<SmallVector<Value>> {
+  auto body = [&](ValueRange state,
+                  ValueRange outer) -> FailureOr<SmallVector<Value>> {
     FailureOr<SmallVector<Value>> values =
-        emitGraph(node, emit, bodyGraph, inputs(state));
+        emitGraph(node, emit, bodyGraph, inputs(state, outer));
     if (succeeded(values) && values->size() != state.size())
       return emit.error(node) << "the body returns " << values->size()
                               << " values instead of " << state.size();
     return values;
   };
-  return emitLoop(emit, {*carried, condition, body});
+  return emitLoop(emit, {*carried, *additional, condition, body});
+}
+
+/// [first, 0, …] or [first, end, …]: one bound of a range of the first axis
+/// that takes all of the others.
+static Value bounds(Emitter &emit, Value first, int64_t rest, int64_t rank) {
+  if (rank == 1)
+    return first;
+  return emit.concat(
+      {first, emit.indices(SmallVector<int64_t>(rank - 1, rest))}, 0);
+}
+
+/// x[step], where `following` is the step after it.
+static Value elementAt(Emitter &emit, Value x, Value step, Value following) {
+  RankedTensorType type = emit.type(x);
+  SmallVector<int64_t> extents(type.getShape());
+  extents[0] = 1;
+  int64_t rank = type.getRank();
+  Value slice = emit.createTyped<coreai::SliceOp>(
+      type.clone(extents),
+      {x, bounds(emit, step, 0, rank), bounds(emit, following, INT32_MAX, rank),
+       emit.indices(SmallVector<int64_t>(rank, 1))});
+  return emit.shrinkDims(slice, {0});
+}
+
+/// `stack` with `value` at [step].
+static Value withElementAt(Emitter &emit, Value stack, Value step,
+                           Value following, Value value) {
+  int64_t rank = emit.type(stack).getRank();
+  return emit.createTyped<coreai::SliceUpdateOp>(
+      stack.getType(), {stack, bounds(emit, step, 0, rank),
+                        bounds(emit, following, INT32_MAX, rank),
+                        emit.indices(SmallVector<int64_t>(rank, 1)),
+                        emit.expandDims(value, {0})});
 }
 
 /// Steps through the first axis of `xs`: per step, `graph` gets the carried
@@ -267,32 +327,21 @@ static FailureOr<Results> stepThrough(const AtenNode &node, Emitter &emit,
                                      type));
   }
 
-  auto condition = [&](ValueRange state) -> FailureOr<Value> {
-    return emit.greater(length.vector(), state.front());
+  // From outside: the length, the sequences, the additional values.
+  SmallVector<Value> outer = {length.vector()};
+  llvm::append_range(outer, *sequences);
+  llvm::append_range(outer, *additional);
+  auto condition = [&](ValueRange state, ValueRange outer) -> FailureOr<Value> {
+    return emit.greater(outer.front(), state.front());
   };
-  auto body = [&](ValueRange state) -> FailureOr<SmallVector<Value>> {
+  auto body = [&](ValueRange state,
+                  ValueRange outer) -> FailureOr<SmallVector<Value>> {
     Value step = state.front();
     Value following = emit.add(step, emit.indices({1}));
-    // [step, 0, …] to [step + 1, end, …]
-    auto bounds = [&](Value first, int64_t rest, int64_t rank) {
-      return rank == 1 ? first
-                       : emit.concat({first, emit.indices(SmallVector<int64_t>(
-                                                 rank - 1, rest))},
-                                     0);
-    };
     SmallVector<Value> inputs(state.slice(1, numCarried));
-    for (Value sequence : *sequences) {
-      auto type = emit.type(sequence);
-      SmallVector<int64_t> extents(type.getShape());
-      extents[0] = 1;
-      Value slice = emit.createTyped<coreai::SliceOp>(
-          type.clone(extents),
-          {sequence, bounds(step, 0, type.getRank()),
-           bounds(following, INT32_MAX, type.getRank()),
-           emit.indices(SmallVector<int64_t>(type.getRank(), 1))});
-      inputs.push_back(emit.shrinkDims(slice, {0}));
-    }
-    llvm::append_range(inputs, *additional);
+    for (Value sequence : outer.slice(1, sequences->size()))
+      inputs.push_back(elementAt(emit, sequence, step, following));
+    llvm::append_range(inputs, outer.drop_front(1 + sequences->size()));
     FailureOr<SmallVector<Value>> values = emitGraph(node, emit, graph, inputs);
     if (failed(values))
       return failure();
@@ -306,17 +355,11 @@ static FailureOr<Results> stepThrough(const AtenNode &node, Emitter &emit,
         next.push_back(value);
         continue;
       }
-      Value stack = state[i + 1];
-      int64_t rank = emit.type(stack).getRank();
-      next.push_back(emit.createTyped<coreai::SliceUpdateOp>(
-          stack.getType(),
-          {stack, bounds(step, 0, rank), bounds(following, INT32_MAX, rank),
-           emit.indices(SmallVector<int64_t>(rank, 1)),
-           emit.expandDims(value, {0})}));
+      next.push_back(withElementAt(emit, state[i + 1], step, following, value));
     }
     return next;
   };
-  FailureOr<Results> results = emitLoop(emit, {state, condition, body});
+  FailureOr<Results> results = emitLoop(emit, {state, outer, condition, body});
   if (failed(results))
     return failure();
   results->erase(results->begin());
@@ -333,6 +376,102 @@ static FailureOr<Results> lowerScan(const AtenNode &node, Emitter &emit) {
 static FailureOr<Results> lowerMap(const AtenNode &node, Emitter &emit) {
   return stepThrough(node, emit, *node[0u].asGraph(), {}, node[1u].asList(),
                      node[2u].asList());
+}
+
+/// associative_scan(combine_graph, xs, additional)
+///
+/// result[0] = xs[0], result[i] = combine(result[i - 1], xs[i]). The graph may
+/// be applied in any order, so also in this one.
+static FailureOr<Results> lowerAssociativeScan(const AtenNode &node,
+                                               Emitter &emit) {
+  const Graph &graph = *node[0u].asGraph();
+  FailureOr<SmallVector<Value>> sequences =
+      valuesOf(node, emit, node[1u].asList());
+  FailureOr<SmallVector<Value>> additional =
+      valuesOf(node, emit, node[2u].asList());
+  if (failed(sequences) || failed(additional))
+    return failure();
+  if (sequences->empty())
+    return emit.error(node) << "a scan over nothing";
+  DimExpr length(emit, sequences->front(), 0);
+
+  // The state: the step, the results, which begin as the inputs.
+  SmallVector<Value> state = {emit.indices({1})};
+  llvm::append_range(state, *sequences);
+  // From outside: the length, the sequences, the additional values.
+  SmallVector<Value> outer = {length.vector()};
+  llvm::append_range(outer, *sequences);
+  llvm::append_range(outer, *additional);
+  auto condition = [&](ValueRange state, ValueRange outer) -> FailureOr<Value> {
+    return emit.greater(outer.front(), state.front());
+  };
+  auto body = [&](ValueRange state,
+                  ValueRange outer) -> FailureOr<SmallVector<Value>> {
+    Value step = state.front();
+    Value previous = emit.sub(step, emit.indices({1}));
+    Value following = emit.add(step, emit.indices({1}));
+    SmallVector<Value> inputs;
+    for (Value result : state.drop_front())
+      inputs.push_back(elementAt(emit, result, previous, step));
+    for (Value sequence : outer.slice(1, sequences->size()))
+      inputs.push_back(elementAt(emit, sequence, step, following));
+    llvm::append_range(inputs, outer.drop_front(1 + sequences->size()));
+    FailureOr<SmallVector<Value>> values = emitGraph(node, emit, graph, inputs);
+    if (failed(values))
+      return failure();
+    if (values->size() != sequences->size())
+      return emit.error(node) << "a step returns " << values->size()
+                              << " values instead of " << sequences->size();
+    SmallVector<Value> next = {following};
+    for (auto [stack, value] : llvm::zip_equal(state.drop_front(), *values))
+      next.push_back(withElementAt(emit, stack, step, following, value));
+    return next;
+  };
+  FailureOr<Results> results = emitLoop(emit, {state, outer, condition, body});
+  if (failed(results))
+    return failure();
+  results->erase(results->begin());
+  return results;
+}
+
+//===----------------------------------------------------------------------===//
+// Calls
+//===----------------------------------------------------------------------===//
+
+/// wrap_with_set_grad_enabled(enabled, graph, *operands),
+/// wrap_with_autocast(device, dtype, enabled, cache, graph, *operands),
+/// hints_wrapper(graph, operands, {}, hints), strict_mode(graph, operands), …
+///
+/// The graph runs once. What surrounds it (gradients, recomputation, hints)
+/// does not matter here; the casts of autocast are part of the graph.
+static FailureOr<Results> lowerGraphCall(const AtenNode &node, Emitter &emit) {
+  ArrayRef<Argument> arguments = node.get().arguments;
+  const Argument *graph = llvm::find_if(arguments, [](const Argument &each) {
+    return each.kind() == Argument::Kind::Graph;
+  });
+  if (graph == arguments.end())
+    return emit.error(node) << "a call without a graph";
+  // Names, options and flags that follow the operands are not taken.
+  SmallVector<Argument> operands;
+  auto add = [&](const Argument &argument) {
+    if (argument.isValue() || argument.isNumber())
+      operands.push_back(argument);
+  };
+  for (const Argument &argument :
+       llvm::make_range(graph + 1, arguments.end())) {
+    if (argument.isList())
+      llvm::for_each(argument.asList(), add);
+    else
+      add(argument);
+  }
+  FailureOr<SmallVector<Value>> inputs = valuesOf(node, emit, operands);
+  if (failed(inputs))
+    return failure();
+  FailureOr<SmallVector<Value>> values =
+      emitGraph(node, emit, *graph->asGraph(), *inputs);
+  if (failed(values))
+    return failure();
+  return Results(values->begin(), values->end());
 }
 
 llvm::ArrayRef<TableEntry> corten::loweringsControlFlow() {

@@ -514,6 +514,12 @@ Value Emitter::reshape(Value x, ArrayRef<int64_t> shape) {
   auto type = cast<RankedTensorType>(x.getType());
   if (type.hasStaticShape() && type.getShape() == shape)
     return x;
+  // There and back again.
+  if (auto before = x.getDefiningOp<coreai::ReshapeOp>()) {
+    auto source = dyn_cast<RankedTensorType>(before->getOperand(0).getType());
+    if (source && source.hasStaticShape() && source.getShape() == shape)
+      return before->getOperand(0);
+  }
   return create<coreai::ReshapeOp>({x, indices(shape)});
 }
 

@@ -231,8 +231,11 @@ LogicalResult Emitter::emitEntryPoint(const EntryPoint &entry) {
   DenseMap<int, Value> weights;
   for (const InputSpec &spec : program.inputs) {
     // Tokens only order effects in torch's own graphs.
-    if (isGraphInput(spec) || !live.contains(spec.node) ||
-        spec.kind == InputSpec::Kind::Token)
+    if (isGraphInput(spec) || spec.kind == InputSpec::Kind::Token)
+      continue;
+    // A constant of a branch or loop is no node of the main graph.
+    bool isAttribute = spec.node && spec.node->kind == Node::Kind::Attribute;
+    if (!isAttribute && !live.contains(spec.node))
       continue;
     currentNode = spec.node;
     if (spec.weight < 0)

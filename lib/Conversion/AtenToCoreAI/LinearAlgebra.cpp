@@ -68,8 +68,41 @@ static Type resultElement(const AtenNode &node, Emitter &emit) {
   return emit.elementType(node.result().dtype);
 }
 
-/// mm(self, mat2), bmm(self, mat2)
-static Value lowerMatmul(const AtenNode &node, Emitter &emit) {
+/// The rows of a matrix before they were merged into one axis: what a reshape
+/// that keeps the last axis was applied to, else `x` itself.
+///
+/// torch merges rows to multiply a tensor by a matrix. The optimizer undoes it:
+/// it moves the reshape past the product and past the sum or product that
+/// follows, whatever the other operand's shape, and ends the process where the
+/// two then do not broadcast. It has nothing to move if the product is of the
+/// original rows.
+static Value unmergedRows(Emitter &emit, Value x) {
+  auto merge = x.getDefiningOp<coreai::ReshapeOp>();
+  if (!merge || emit.type(x).getRank() != 2)
+    return x;
+  auto source = dyn_cast<RankedTensorType>(merge->getOperand(0).getType());
+  int64_t columns = emit.type(x).getDimSize(1);
+  if (!source || source.getRank() <= 2 || ShapedType::isDynamic(columns) ||
+      source.getShape().back() != columns)
+    return x;
+  return merge->getOperand(0);
+}
+
+/// The product of unmerged rows as a matrix.
+static Value mergedRows(Emitter &emit, Value x) {
+  int64_t rank = emit.type(x).getRank();
+  return rank <= 2 ? x : emit.mergeAxes(x, 0, rank - 1);
+}
+
+/// mm(self, mat2)
+static Value lowerMm(const AtenNode &node, Emitter &emit) {
+  Value rows = unmergedRows(emit, emit.tensor(node, "self"));
+  return mergedRows(emit, product(emit, rows, emit.tensor(node, "mat2"),
+                                  resultElement(node, emit)));
+}
+
+/// bmm(self, mat2)
+static Value lowerBmm(const AtenNode &node, Emitter &emit) {
   return product(emit, emit.tensor(node, "self"), emit.tensor(node, "mat2"),
                  resultElement(node, emit));
 }
@@ -78,10 +111,17 @@ static Value lowerMatmul(const AtenNode &node, Emitter &emit) {
 ///
 ///   beta * self + alpha * (mat1 @ mat2)
 static FailureOr<Value> lowerAddmm(const AtenNode &node, Emitter &emit) {
-  return scaledSum(node, emit,
-                   product(emit, emit.tensor(node, "mat1"),
-                           emit.tensor(node, "mat2"),
-                           resultElement(node, emit)));
+  Value rows = unmergedRows(emit, emit.tensor(node, "mat1"));
+  Value result =
+      product(emit, rows, emit.tensor(node, "mat2"), resultElement(node, emit));
+  // A bias per column is added before the rows are merged again.
+  bool isPerColumn = emit.type(emit.tensor(node, "self")).getRank() <= 1;
+  if (!isPerColumn)
+    result = mergedRows(emit, result);
+  FailureOr<Value> sum = scaledSum(node, emit, result);
+  if (failed(sum))
+    return failure();
+  return isPerColumn ? mergedRows(emit, *sum) : *sum;
 }
 
 /// baddbmm(self, batch1, batch2, beta, alpha)

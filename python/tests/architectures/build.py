@@ -127,9 +127,10 @@ def _enliven(model: torch.nn.Module) -> None:
                 continue
             if name.endswith("running_var"):
                 tensor.uniform_(0.5, 1.5)
-            elif isinstance(tensor, torch.nn.Parameter) or "running" in name:
-                if torch.all(tensor == tensor.flatten()[0]):
-                    tensor += 0.1 * torch.randn(tensor.shape)
+            elif (isinstance(tensor, torch.nn.Parameter) or "running" in name) and (
+                torch.all(tensor == tensor.flatten()[0])
+            ):
+                tensor += 0.1 * torch.randn(tensor.shape)
 
 
 class Outputs(torch.nn.Module):

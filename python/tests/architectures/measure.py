@@ -73,10 +73,7 @@ def _dynamic_shapes(architecture: Architecture, inputs: Inputs) -> Any:
         return None
     return (
         tuple(
-            {
-                axis: torch.export.Dim.DYNAMIC
-                for axis in architecture.dynamic.get(name, {})
-            }
+            dict.fromkeys(architecture.dynamic.get(name, ()), torch.export.Dim.DYNAMIC)
             for name in inputs
         ),
     )
