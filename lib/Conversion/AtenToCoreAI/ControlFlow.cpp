@@ -147,52 +147,34 @@ namespace {
 /// A loop over values whose types do not change.
 struct Loop {
   SmallVector<Value> initial;
-  /// Values from outside that the regions use.
-  SmallVector<Value> outer;
-  /// From the state and the outer values: whether to go on.
-  llvm::function_ref<FailureOr<Value>(ValueRange, ValueRange)> condition;
-  /// From the state and the outer values: the next state.
-  llvm::function_ref<FailureOr<SmallVector<Value>>(ValueRange, ValueRange)>
-      body;
+  /// From the state: whether to go on.
+  llvm::function_ref<FailureOr<Value>(ValueRange)> condition;
+  /// From the state: the next state.
+  llvm::function_ref<FailureOr<SmallVector<Value>>(ValueRange)> body;
 };
 } // namespace
 
-/// The insertion point is in a region of a loop.
-static bool isInLoop(Emitter &emit) {
-  Operation *parent = emit.builder.getInsertionBlock()->getParentOp();
-  return isa<coreai::WhileOp>(parent) ||
-         parent->getParentOfType<coreai::WhileOp>();
+/// `x` in memory of its own. The interpreter hands the result of a loop on
+/// where it lies, in memory that the same loop fills anew when it runs again.
+static Value copied(Emitter &emit, Value x) {
+  return emit.where(emit.equal(x, x), x, x);
 }
 
 static FailureOr<Results> emitLoop(Emitter &emit, const Loop &loop) {
-  // The interpreter gives the memory of a loop's values to a loop inside it,
-  // even if that one goes on using them. What is handed on is kept.
-  size_t numStates = loop.initial.size();
-  SmallVector<Value> initial(loop.initial);
-  bool isNested = isInLoop(emit);
-  if (isNested)
-    llvm::append_range(initial, loop.outer);
-  auto statesOf = [&](ValueRange values) {
-    return values.take_front(numStates);
-  };
-  auto outerOf = [&](ValueRange values) {
-    return isNested ? values.drop_front(numStates) : ValueRange(loop.outer);
-  };
   SmallVector<RankedTensorType> types;
-  for (Value value : initial)
+  for (Value value : loop.initial)
     types.push_back(emit.type(value));
   SmallVector<Type> stateTypes(types.begin(), types.end());
 
   OperationState state(emit.location, coreai::WhileOp::getOperationName());
-  state.addOperands(initial);
+  state.addOperands(loop.initial);
   state.addTypes(stateTypes);
   state.addRegion();
   state.addRegion();
   Operation *op = emit.builder.create(state);
 
   auto before = [&](ValueRange values) -> LogicalResult {
-    FailureOr<Value> condition =
-        loop.condition(statesOf(values), outerOf(values));
+    FailureOr<Value> condition = loop.condition(values);
     if (failed(condition))
       return failure();
     coreai::ConditionOp::create(emit.builder, emit.location,
@@ -200,11 +182,12 @@ static FailureOr<Results> emitLoop(Emitter &emit, const Loop &loop) {
     return success();
   };
   auto after = [&](ValueRange values) -> LogicalResult {
-    FailureOr<SmallVector<Value>> next =
-        loop.body(statesOf(values), outerOf(values));
+    FailureOr<SmallVector<Value>> next = loop.body(values);
     if (failed(next))
       return failure();
-    llvm::append_range(*next, values.drop_front(numStates));
+    for (Value &value : *next)
+      if (value.getDefiningOp<coreai::WhileOp>())
+        value = copied(emit, value);
     for (auto [value, type] : llvm::zip_equal(*next, types))
       value = withType(emit, value, type);
     yield(emit, *next);
@@ -213,7 +196,7 @@ static FailureOr<Results> emitLoop(Emitter &emit, const Loop &loop) {
   if (failed(fillRegion(emit, op->getRegion(0), stateTypes, before)) ||
       failed(fillRegion(emit, op->getRegion(1), stateTypes, after)))
     return failure();
-  return Results(op->getResults().take_front(numStates));
+  return Results(op->getResults());
 }
 
 /// while_loop(cond_graph, body_graph, carried, additional)
@@ -232,28 +215,27 @@ static FailureOr<Results> lowerWhileLoop(const AtenNode &node, Emitter &emit) {
   for (auto [value, info] : llvm::zip(*carried, node.get().results))
     value = withType(emit, value, emit.typeOf(info));
 
-  auto inputs = [&](ValueRange state, ValueRange outer) {
+  auto inputs = [&](ValueRange state) {
     SmallVector<Value> values(state);
-    llvm::append_range(values, outer);
+    llvm::append_range(values, *additional);
     return values;
   };
-  auto condition = [&](ValueRange state, ValueRange outer) -> FailureOr<Value> {
+  auto condition = [&](ValueRange state) -> FailureOr<Value> {
     FailureOr<SmallVector<Value>> values =
-        emitGraph(node, emit, conditionGraph, inputs(state, outer));
+        emitGraph(node, emit, conditionGraph, inputs(state));
     if (failed(values))
       return failure();
     return values->front();
   };
-  auto body = [&](ValueRange state,
-                  ValueRange outer) -> FailureOr<SmallVector<Value>> {
+  auto body = [&](ValueRange state) -> FailureOr<SmallVector<Value>> {
     FailureOr<SmallVector<Value>> values =
-        emitGraph(node, emit, bodyGraph, inputs(state, outer));
+        emitGraph(node, emit, bodyGraph, inputs(state));
     if (succeeded(values) && values->size() != state.size())
       return emit.error(node) << "the body returns " << values->size()
                               << " values instead of " << state.size();
     return values;
   };
-  return emitLoop(emit, {*carried, *additional, condition, body});
+  return emitLoop(emit, {*carried, condition, body});
 }
 
 /// [first, 0, …] or [first, end, …]: one bound of a range of the first axis
@@ -327,21 +309,16 @@ static FailureOr<Results> stepThrough(const AtenNode &node, Emitter &emit,
                                      type));
   }
 
-  // From outside: the length, the sequences, the additional values.
-  SmallVector<Value> outer = {length.vector()};
-  llvm::append_range(outer, *sequences);
-  llvm::append_range(outer, *additional);
-  auto condition = [&](ValueRange state, ValueRange outer) -> FailureOr<Value> {
-    return emit.greater(outer.front(), state.front());
+  auto condition = [&](ValueRange state) -> FailureOr<Value> {
+    return emit.greater(length.vector(), state.front());
   };
-  auto body = [&](ValueRange state,
-                  ValueRange outer) -> FailureOr<SmallVector<Value>> {
+  auto body = [&](ValueRange state) -> FailureOr<SmallVector<Value>> {
     Value step = state.front();
     Value following = emit.add(step, emit.indices({1}));
     SmallVector<Value> inputs(state.slice(1, numCarried));
-    for (Value sequence : outer.slice(1, sequences->size()))
+    for (Value sequence : *sequences)
       inputs.push_back(elementAt(emit, sequence, step, following));
-    llvm::append_range(inputs, outer.drop_front(1 + sequences->size()));
+    llvm::append_range(inputs, *additional);
     FailureOr<SmallVector<Value>> values = emitGraph(node, emit, graph, inputs);
     if (failed(values))
       return failure();
@@ -359,7 +336,7 @@ static FailureOr<Results> stepThrough(const AtenNode &node, Emitter &emit,
     }
     return next;
   };
-  FailureOr<Results> results = emitLoop(emit, {state, outer, condition, body});
+  FailureOr<Results> results = emitLoop(emit, {state, condition, body});
   if (failed(results))
     return failure();
   results->erase(results->begin());
@@ -398,24 +375,19 @@ static FailureOr<Results> lowerAssociativeScan(const AtenNode &node,
   // The state: the step, the results, which begin as the inputs.
   SmallVector<Value> state = {emit.indices({1})};
   llvm::append_range(state, *sequences);
-  // From outside: the length, the sequences, the additional values.
-  SmallVector<Value> outer = {length.vector()};
-  llvm::append_range(outer, *sequences);
-  llvm::append_range(outer, *additional);
-  auto condition = [&](ValueRange state, ValueRange outer) -> FailureOr<Value> {
-    return emit.greater(outer.front(), state.front());
+  auto condition = [&](ValueRange state) -> FailureOr<Value> {
+    return emit.greater(length.vector(), state.front());
   };
-  auto body = [&](ValueRange state,
-                  ValueRange outer) -> FailureOr<SmallVector<Value>> {
+  auto body = [&](ValueRange state) -> FailureOr<SmallVector<Value>> {
     Value step = state.front();
     Value previous = emit.sub(step, emit.indices({1}));
     Value following = emit.add(step, emit.indices({1}));
     SmallVector<Value> inputs;
     for (Value result : state.drop_front())
       inputs.push_back(elementAt(emit, result, previous, step));
-    for (Value sequence : outer.slice(1, sequences->size()))
+    for (Value sequence : *sequences)
       inputs.push_back(elementAt(emit, sequence, step, following));
-    llvm::append_range(inputs, outer.drop_front(1 + sequences->size()));
+    llvm::append_range(inputs, *additional);
     FailureOr<SmallVector<Value>> values = emitGraph(node, emit, graph, inputs);
     if (failed(values))
       return failure();
@@ -427,7 +399,7 @@ static FailureOr<Results> lowerAssociativeScan(const AtenNode &node,
       next.push_back(withElementAt(emit, stack, step, following, value));
     return next;
   };
-  FailureOr<Results> results = emitLoop(emit, {state, outer, condition, body});
+  FailureOr<Results> results = emitLoop(emit, {state, condition, body});
   if (failed(results))
     return failure();
   results->erase(results->begin());

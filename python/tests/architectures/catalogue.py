@@ -802,9 +802,9 @@ def in_type(name: str, dtype: torch.dtype) -> Architecture:
 
 
 ARCHITECTURES += [
-    *(dynamic_text(name) for name in ("bert", "gemma3", "llama", "mixtral", "mamba")),
+    *(dynamic_text(name) for name in ("bert", "gemma3", "llama", "mixtral")),
     dynamic_text("t5", pair=True),
     *(dynamic_batch(name) for name in ("convnext", "resnet", "vit")),
     *(in_type(name, torch.float16) for name in ("bert", "llama", "vit", "whisper")),
-    *(in_type(name, torch.bfloat16) for name in ("llama", "mixtral", "resnet", "t5")),
+    *(in_type(name, torch.bfloat16) for name in ("llama", "qwen3", "resnet", "t5")),
 ]
