@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test opinfo architectures lint tidy bench wheel \
-  clean
+.PHONY: help setup build demo test opinfo architectures supported lint tidy \
+  bench wheel clean
 
 # Extra arguments for pytest: make test PYTEST_ARGS='-k conv'
 PYTEST_ARGS ?=
@@ -32,6 +32,9 @@ opinfo: build ## run the samples of PyTorch's operator database
 
 architectures: build ## convert tiny models of transformers; write the table
 	@PYTHONPATH=python/tests .venv/bin/python -m architectures --write
+
+supported: build ## write docs/supported-ops.md
+	@PYTHONPATH=python/tests .venv/bin/python -m supported
 
 lint: build ## clang-format, ruff, mypy; clang-tidy on the files you touched
 	@scripts/lint

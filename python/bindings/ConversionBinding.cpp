@@ -6,7 +6,10 @@
 #include "corten/Conversion/AtenToCoreAI/Report.h"
 #include "corten/Handover/Handover.h"
 
+#include "llvm/ADT/STLExtras.h"
+
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
@@ -39,12 +42,17 @@ static constexpr std::chrono::milliseconds kProgressInterval(50);
 static std::unique_ptr<ConvertedModule> convertEntryPoints(
     const std::vector<EntryPoint> &entryPoints, bool debug,
     SourcePaths sourcePaths, std::vector<std::string> sourceRoots,
-    std::pair<uint64_t, uint64_t> firstIds, nb::object progress) {
+    std::pair<uint64_t, uint64_t> firstIds,
+    const std::vector<metal::Kernel> &kernels,
+    const std::vector<std::string> &userLowerings, nb::object progress) {
   ConversionOptions options;
   options.debugLocations = debug;
   options.sourcePaths = sourcePaths;
   options.sourceRoots = std::move(sourceRoots);
   options.counters = {firstIds.first, firstIds.second};
+  for (const metal::Kernel &kernel : kernels)
+    options.kernels[kernel.name + ".default"] = kernel;
+  options.userLowerings.insert_range(userLowerings);
   if (!progress.is_none())
     options.progress =
         [&, last = std::chrono::steady_clock::now()](size_t nodes) mutable {
@@ -55,14 +63,16 @@ static std::unique_ptr<ConvertedModule> convertEntryPoints(
           nb::gil_scoped_acquire lock;
           progress(nodes);
         };
-  std::string error;
+  ConversionError error;
   std::unique_ptr<ConvertedModule> module;
   {
     nb::gil_scoped_release unlock;
     module = convert(entryPoints, options, error);
   }
+  if (!module && error.isTypeError)
+    throw nb::type_error(error.message.c_str());
   if (!module)
-    throw nb::value_error(error.c_str());
+    throw nb::value_error(error.message.c_str());
   return module;
 }
 
@@ -78,7 +88,8 @@ static nb::list shapeOf(const ValueInfo &info, const Program &program) {
 }
 
 /// [(printed name, namespace, whether it mutates, [(file, line, function,
-/// module path, class, dtype, shape of the first tensor operand)])]
+/// module path, class, dtype, shape of the first tensor operand, whether it is
+/// inside a branch)])]
 static nb::list unsupported(const Program &program) {
   nb::list result;
   for (const UnsupportedOperator &entry : findUnsupported(program)) {
@@ -96,13 +107,42 @@ static nb::list unsupported(const Program &program) {
           module ? str(module->path) : std::string(),
           module ? str(module->shortClassName()) : std::string(),
           operand ? str(scalarTypeName(operand->dtype)) : std::string(),
-          operand ? nb::object(shapeOf(*operand, program)) : nb::none()));
+          operand ? nb::object(shapeOf(*operand, program)) : nb::none(),
+          use.isNested));
     }
     result.append(nb::make_tuple(entry.op->printedName(),
                                  str(entry.op->nameSpace), entry.op->mutates,
                                  uses));
   }
   return result;
+}
+
+/// (calls, scopes). A call is (node, where it is, key of its lowering, place of
+/// its stand-in, which results the stand-in has, index of its scope, number of
+/// values before it); a scope is {name: (position, operation, region or None,
+/// number)}.
+static nb::tuple userCallsOf(const ConvertedModule &module) {
+  UserCallTable table = userCallTable(module);
+  nb::list calls, scopes;
+  for (auto [call, standIn] :
+       llvm::zip_equal(module.userCalls, table.standIns)) {
+    nb::list present;
+    for (const ValueInfo &info : call.node->results)
+      present.append(info.kind != ValueInfo::Kind::None);
+    nb::object node = nb::borrow(
+        static_cast<PyObject *>(const_cast<void *>(call.node->origin)));
+    calls.append(nb::make_tuple(node, describeNode(call.entryPoint, *call.node),
+                                call.lowering, standIn, present, call.scope,
+                                call.numVisible));
+  }
+  for (const std::vector<ValuePlace> &places : table.scopes) {
+    nb::dict names;
+    for (auto [position, place] : llvm::enumerate(places))
+      names[place.name.c_str()] =
+          nb::make_tuple(position, place.operation, place.region, place.number);
+    scopes.append(names);
+  }
+  return nb::make_tuple(calls, scopes);
 }
 
 static nb::dict reportOf(const ConvertedModule &module) {
@@ -149,7 +189,7 @@ void corten::bindings::bindConversion(nb::module_ &module) {
                               "A verified module in the coreai dialect.")
       .def(
           "bytecode",
-          [](ConvertedModule &self) {
+          [](const ConvertedModule &self) {
             std::string bytes = moduleBytecode(self);
             return nb::bytes(bytes.data(), bytes.size());
           },
@@ -157,9 +197,7 @@ void corten::bindings::bindConversion(nb::module_ &module) {
       .def(
           "location_table",
           [](const ConvertedModule &self) {
-            LocationTable table = locationTable(self);
-            return std::pair(std::move(table.text),
-                             std::move(table.withArguments));
+            return std::pair(self.locations.text, self.locations.withArguments);
           },
           "The text of a module that lists the locations of all operations, "
           "and which operations have block arguments.")
@@ -188,6 +226,11 @@ void corten::bindings::bindConversion(nb::module_ &module) {
                              self.counters.nextOperationId);
           },
           "The first free numbers of nodes and of operations.")
+      .def_ro("warnings", &ConvertedModule::warnings,
+              "What the user should know about the program.")
+      .def("user_calls", &userCallsOf,
+           "The calls that the user lowers, and the values that they can ask "
+           "for by name.")
       .def("report", &reportOf, "What the module holds, counted.");
 
   nb::enum_<SourcePaths>(module, "SourcePaths")
@@ -197,10 +240,13 @@ void corten::bindings::bindConversion(nb::module_ &module) {
 
   module.def("convert", &convertEntryPoints, nb::arg("entry_points"),
              nb::arg("debug"), nb::arg("source_paths"), nb::arg("source_roots"),
-             nb::arg("first_ids"), nb::arg("progress").none(),
-             "Converts all entry points into one module. `progress` is called "
+             nb::arg("first_ids"), nb::arg("kernels"),
+             nb::arg("user_lowerings"), nb::arg("progress").none(),
+             "Converts all entry points into one module. Operators among "
+             "`user_lowerings` become user calls. `progress` is called "
              "now and then with the number of nodes lowered. Raises "
-             "ValueError.");
+             "ValueError, or TypeError for an operand that a kernel cannot "
+             "take.");
   module.def("unsupported", &unsupported, nb::arg("program"));
   module.def(
       "has_lowering",

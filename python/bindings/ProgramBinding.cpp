@@ -94,6 +94,8 @@ public:
       node.stackTrace = sharedText(stackTrace.ptr());
     if (!moduleStack.is_none())
       node.module = decodeModuleStack(moduleStack.ptr());
+    node.origin = key.ptr();
+    origins.append(key);
     nodes[key.ptr()] = &node;
   }
 
@@ -167,7 +169,10 @@ public:
     builder.setRange(builder.symbol(textOf(expression)), min, max);
   }
 
-  std::shared_ptr<const Program> finish() { return builder.finish(); }
+  std::shared_ptr<const Program> finish() {
+    builder.setOriginOwner(keepAlive(origins));
+    return builder.finish();
+  }
 
 private:
   const Node *findNode(nb::handle key) const {
@@ -362,6 +367,8 @@ private:
   std::vector<Graph *> graphs;
   Graph *lastSubgraph = nullptr;
   std::unordered_map<PyObject *, const Node *> nodes;
+  /// The nodes of calls, for functions of the user's that are given them.
+  nb::list origins;
   std::unordered_map<PyObject *, const Graph *> attributes;
   std::unordered_map<PyObject *, ScalarType> dtypes;
   std::unordered_map<PyObject *, StringRef> texts;

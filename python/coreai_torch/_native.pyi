@@ -82,6 +82,35 @@ class ProgramBuilder:
     def range(self, expression: str, min: int | None, max: int | None) -> None: ...
     def finish(self) -> Program: ...
 
+class KernelInputKind(enum.Enum):
+    TENSOR = ...
+    INT = ...
+    FLOAT = ...
+    BOOL = ...
+
+class MetalKernel:
+    """A Metal kernel as its author describes it."""
+
+    def __init__(
+        self,
+        name: str,
+        inputs: Sequence[tuple[str, KernelInputKind]],
+        results: Sequence[str],
+        body: str,
+        helpers: str,
+        parameters: Sequence[tuple[str, str, str]],
+        templates: Sequence[tuple[str, str]],
+    ) -> None: ...
+    def check_source(
+        self,
+        inputs: Sequence[tuple[str, int, str | None]],
+        results: Sequence[tuple[str, int, str | None]],
+    ) -> str: ...
+
+def int_literal(name: str, value: int) -> str: ...
+def float_literal(name: str, value: float) -> str: ...
+def source_lines(path: str, addresses: Sequence[int]) -> list[tuple[str, int, int]]: ...
+
 class EntryPoint:
     """A program under the name it gets in the module."""
 
@@ -103,6 +132,14 @@ class ConvertedModule:
     def resources(self) -> list[tuple[str, str, npt.NDArray[np.uint8]]]: ...
     @property
     def next_ids(self) -> tuple[int, int]: ...
+    @property
+    def warnings(self) -> list[str]: ...
+    def user_calls(
+        self,
+    ) -> tuple[
+        list[tuple[Any, str, str, int, list[bool], int, int]],
+        list[dict[str, tuple[int, int, int | None, int]]],
+    ]: ...
     def report(self) -> dict[str, Any]: ...
 
 class SourcePaths(enum.Enum):
@@ -116,6 +153,8 @@ def convert(
     source_paths: SourcePaths,
     source_roots: Sequence[str],
     first_ids: tuple[int, int],
+    kernels: Sequence[MetalKernel],
+    user_lowerings: Sequence[str],
     progress: Callable[[int], None] | None,
 ) -> ConvertedModule: ...
 def unsupported(program: Program) -> list[tuple[str, str, bool, list[Any]]]: ...

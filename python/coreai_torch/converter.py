@@ -8,6 +8,7 @@ import os
 import sys
 import threading
 import time
+import warnings
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
@@ -18,8 +19,10 @@ from coreai.authoring import Context
 from coreai_torch import _native
 from coreai_torch._debug_locations import _DebugInfoRecorder, verify_locations
 from coreai_torch._handover import WeightCache, to_program
+from coreai_torch._lowerings import Lowering, check_registration
 from coreai_torch._progress import ProgressBar, announce, is_set
 from coreai_torch._report import ConversionReport
+from coreai_torch._user_calls import UserCalls
 from coreai_torch._validate import (
     check_custom_ops,
     check_parameters,
@@ -27,6 +30,8 @@ from coreai_torch._validate import (
 )
 from coreai_torch._version import __version__
 from coreai_torch._walk import read_exported_program
+from coreai_torch.kernels import TorchMetalKernel
+from coreai_torch.kernels._kernel import NAMESPACE as _KERNEL_NAMESPACE
 
 if TYPE_CHECKING:
     from coreai.authoring import AIProgram
@@ -145,7 +150,9 @@ class TorchConverter:
         if source_paths not in _SOURCE_PATHS:
             msg = f"source_paths must be one of {list(_SOURCE_PATHS)}"
             raise ValueError(msg)
-        self.context = Context()
+        self._context = Context()
+        #: Nobody else has seen the context yet.
+        self._context_is_private = True
         self._mode = mode
         self._source_paths = source_paths
         self._verbose = verbose
@@ -158,12 +165,20 @@ class TorchConverter:
         )
         self._report: ConversionReport | None = None
         self._staged: list[_Staged] = []
-        self._user_defined_torch_lowering: dict[str, Callable[..., Any]] = {}
+        self._user_defined_torch_lowering: dict[str, Lowering] = {}
+        #: By qualified name.
+        self._kernels: dict[str, TorchMetalKernel] = {}
         self._weights: WeightCache = {}
         #: Held by the conversion that runs.
         self._busy = threading.Lock()
         #: Held while the list of staged programs changes.
         self._staging = threading.Lock()
+
+    @property
+    def context(self) -> Context:
+        """The authoring context that all programs of this converter are in."""
+        self._context_is_private = False
+        return self._context
 
     def add_exported_program(
         self,
@@ -271,6 +286,34 @@ class TorchConverter:
             entrypoint_name,
         )
 
+    def register_custom_kernels(
+        self, kernels: Sequence[TorchMetalKernel]
+    ) -> TorchConverter:
+        """Let programs call these Metal kernels.
+
+        Args:
+            kernels: The kernels; the names of all that are registered differ.
+
+        Returns:
+            The converter, for chaining.
+
+        Raises:
+            TypeError: If one is not a :class:`TorchMetalKernel`.
+            ValueError: If a kernel of that name is already registered.
+        """
+        added: dict[str, TorchMetalKernel] = {}
+        for kernel in kernels:
+            if not isinstance(kernel, TorchMetalKernel):
+                msg = f"expected a TorchMetalKernel, got {type(kernel).__name__}"
+                raise TypeError(msg)
+            name = f"{_KERNEL_NAMESPACE}::{kernel.name}.default"
+            if name in added or name in self._lowerings():
+                msg = f"{name} is already registered"
+                raise ValueError(msg)
+            added[name] = kernel
+        self._kernels.update(added)
+        return self
+
     def to_coreai(self, *, entrypoints: Collection[str] | None = None) -> AIProgram:
         """Convert what is staged into one program.
 
@@ -302,6 +345,35 @@ class TorchConverter:
         finally:
             self._busy.release()
 
+    def register_torch_lowering(
+        self, qualified_name: str, allow_override: bool = False
+    ) -> Callable[[Lowering], Lowering]:
+        """Return a decorator that registers a lowering on this converter.
+
+        The lowering is a function ``(values_map, node, loc)``. It finds operands
+        in ``values_map`` by the names of FX nodes, builds with
+        ``coreai._compiler.dialects.coreai``, and returns a value, or a list with
+        one for each result of the op.
+
+        Args:
+            qualified_name: ``namespace::op.overload``; ``.default`` may be left
+                out.
+            allow_override: Whether it may replace a lowering, built-in or not.
+
+        Raises:
+            ValueError: From the decorator, if the name has another form, has a
+                lowering already, or is in a reserved namespace (``aten``,
+                ``higher_order``, ``coreai``, ``coreaix``) and no op of torch.
+        """
+
+        def register(function: Lowering) -> Lowering:
+            taken = self._lowerings()
+            check_registration(qualified_name, function, taken, allow_override)
+            self._user_defined_torch_lowering[qualified_name] = function
+            return function
+
+        return register
+
     def report(self) -> ConversionReport:
         """Return what the last conversion made; print it for tables.
 
@@ -330,10 +402,14 @@ class TorchConverter:
                 "TorchConverter(",
                 "  programs:",
                 *(programs or ["    (none)"]),
-                f"  custom_lowerings: {list(self._user_defined_torch_lowering)}",
+                f"  custom_lowerings: {sorted(self._lowerings())}",
                 ")",
             ]
         )
+
+    def _lowerings(self) -> set[str]:
+        """Qualified names of the operators that the user brought."""
+        return {*self._user_defined_torch_lowering, *self._kernels}
 
     def _check_entrypoint(self, name: str) -> None:
         if not isinstance(name, str):
@@ -367,7 +443,7 @@ class TorchConverter:
         start = time.perf_counter()
         program, is_snapshot = read_exported_program(exported_program)
         read_seconds = time.perf_counter() - start
-        check_supported(program, entrypoint_name, self._user_defined_torch_lowering)
+        check_supported(program, entrypoint_name, self._lowerings())
         staged = _Staged(
             entrypoint_name,
             exported_program,
@@ -404,10 +480,10 @@ class TorchConverter:
     def _convert(self, staged: list[_Staged]) -> AIProgram:
         entry_points = [s.entry_point() for s in staged]
         for s in staged:
-            check_custom_ops(
-                s.program, s.entrypoint_name, self._user_defined_torch_lowering
-            )
+            check_custom_ops(s.program, s.entrypoint_name, self._lowerings())
         recorder = self._debug_info_recorder
+        # A lowering may register others; they are for the next conversion.
+        lowerings = dict(self._user_defined_torch_lowering)
         total = sum(s.program.num_nodes for s in staged)
         with ProgressBar(total, self._progress, self._verbose) as bar:
             converted = _native.convert(
@@ -416,17 +492,31 @@ class TorchConverter:
                 _SOURCE_PATHS[self._source_paths],
                 _source_roots() if self._source_paths == "relative" else [],
                 recorder.next_ids,
+                [kernel.describe() for kernel in self._kernels.values()],
+                list(lowerings),
                 bar if bar.is_wanted else None,
             )
-        recorder.next_ids = converted.next_ids
+        for message in converted.warnings:
+            # The caller of to_coreai().
+            warnings.warn(message, UserWarning, stacklevel=3)
+        calls = UserCalls(converted, lowerings)
         start = time.perf_counter()
-        program = to_program(converted, self.context, self._weights)
+        program = to_program(
+            converted,
+            self._context,
+            self._weights,
+            calls,
+            self._context_is_private,
+        )
+        self._context_is_private = False
+        recorder.next_ids = (converted.next_ids[0], calls.next_operation_id)
         if recorder.config.verify_debuginfo_locations:
             verify_locations(program._mlir_module)
         report = ConversionReport.of(
             converted,
             [s.entrypoint_name for s in staged],
             sum(s.read_seconds for s in staged),
+            calls,
         )
         report.seconds["hand over"] = time.perf_counter() - start
         self._report = report

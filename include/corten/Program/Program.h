@@ -288,6 +288,9 @@ struct Node {
   llvm::StringRef stackTrace;
   /// The innermost module that made the call; null when torch recorded none.
   const ModuleFrame *module = nullptr;
+  /// What the front door read the call from, in a form that only it knows.
+  /// Lives as long as the program.
+  const void *origin = nullptr;
 
   /// Value information of a node with a single result.
   const ValueInfo &info() const {
@@ -301,7 +304,7 @@ struct Node {
   const Argument *findArgument(llvm::StringRef name) const;
 
   SourceLocation source() const;
-  /// All recorded lines, outermost first.
+  /// All recorded lines of the user's and of libraries, outermost first.
   llvm::SmallVector<SourceLocation> sourceFrames() const;
 };
 
@@ -369,6 +372,8 @@ public:
   std::vector<OutputSpec> outputs;
   std::vector<TensorView> weights;
   std::vector<Symbol> symbols;
+  /// Keeps the origins of nodes alive.
+  std::shared_ptr<const void> originOwner;
 
 private:
   friend class ProgramBuilder;
@@ -418,6 +423,11 @@ public:
                 std::shared_ptr<const void> owner);
   void addInput(InputSpec spec);
   void addOutput(OutputSpec spec);
+
+  /// Keeps `owner`, to which the origins of nodes belong.
+  void setOriginOwner(std::shared_ptr<const void> owner) {
+    program->originOwner = std::move(owner);
+  }
 
   /// Ends the building: marks mutated inputs and hands the program over.
   std::unique_ptr<Program> finish();

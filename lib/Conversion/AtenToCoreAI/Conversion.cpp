@@ -6,6 +6,7 @@
 #include "Table.h"
 
 #include "corten/Dialect/CoreAI/IR/CoreAIDialect.h"
+#include "corten/Dialect/CoreAIX/IR/CoreAIXDialect.h"
 #include "corten/Dialect/DebugInfo/IR/DebugInfoDialect.h"
 #include "corten/Dialect/Param/IR/ParamDialect.h"
 
@@ -25,7 +26,7 @@ using namespace mlir;
 //===----------------------------------------------------------------------===//
 
 static void
-collectUnsupported(const Graph &graph,
+collectUnsupported(const Graph &graph, bool isNested,
                    std::map<std::string, UnsupportedOperator> &found) {
   for (const Node *node : graph.nodes) {
     if (node->kind != Node::Kind::Call)
@@ -35,18 +36,18 @@ collectUnsupported(const Graph &graph,
     if (op.mutates || !hasLowering(op.nameSpace, op.name)) {
       UnsupportedOperator &entry = found[op.printedName()];
       entry.op = &op;
-      entry.uses.push_back({node});
+      entry.uses.push_back({node, isNested});
     }
     for (const Argument &argument : node->arguments)
       if (argument.kind() == Argument::Kind::Graph)
-        collectUnsupported(*argument.asGraph(), found);
+        collectUnsupported(*argument.asGraph(), /*isNested=*/true, found);
   }
 }
 
 std::vector<UnsupportedOperator>
 corten::findUnsupported(const Program &program) {
   std::map<std::string, UnsupportedOperator> found;
-  collectUnsupported(program.main, found);
+  collectUnsupported(program.main, /*isNested=*/false, found);
   std::vector<UnsupportedOperator> result;
   result.reserve(found.size());
   for (auto &entry : found)
@@ -58,42 +59,40 @@ corten::findUnsupported(const Program &program) {
 // The conversion
 //===----------------------------------------------------------------------===//
 
-/// What went wrong, then where it stands in the user's code.
-static std::string describeFailure(StringRef entry, const Node *node,
-                                   StringRef diagnostics) {
-  std::string message;
-  llvm::raw_string_ostream stream(message);
-  if (!node) {
-    stream << diagnostics;
-    return message;
-  }
-  stream << diagnostics << "\n  entry point '" << entry << "', node '"
-         << node->name << "'";
-  if (node->callee)
-    stream << " (" << node->callee->printedName() << ")";
-  if (SourceLocation source = node->source(); source.isKnown()) {
+std::string corten::describeNode(StringRef entryPoint, const Node &node) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  stream << "\n  entry point '" << entryPoint << "', node '" << node.name
+         << "'";
+  if (node.callee)
+    stream << " (" << node.callee->printedName() << ")";
+  if (SourceLocation source = node.source(); source.isKnown()) {
     stream << "\n  at " << source.file << ":" << source.line;
     if (!source.function.empty())
       stream << " in " << source.function;
   }
-  if (node->module && !node->module->path.empty())
-    stream << "\n  in module " << node->module->path << " ("
-           << node->module->className << ")";
-  return message;
+  if (node.module && !node.module->path.empty())
+    stream << "\n  in module " << node.module->path << " ("
+           << node.module->className << ")";
+  return text;
 }
 
 std::unique_ptr<ConvertedModule>
 corten::convert(ArrayRef<EntryPoint> entryPoints,
-                const ConversionOptions &options, std::string &error) {
+                const ConversionOptions &options, ConversionError &error) {
   auto result = std::make_unique<ConvertedModule>();
   result->context =
       std::make_unique<MLIRContext>(MLIRContext::Threading::DISABLED);
   MLIRContext *context = result->context.get();
-  context->loadDialect<coreai::CoreAIDialect, debuginfo::DebugInfoDialect,
-                       param::ParamDialect>();
+  context->loadDialect<coreai::CoreAIDialect, coreaix::CoreAIXDialect,
+                       debuginfo::DebugInfoDialect, param::ParamDialect>();
 
   std::string diagnostics;
   ScopedDiagnosticHandler handler(context, [&](Diagnostic &diagnostic) {
+    if (diagnostic.getSeverity() == DiagnosticSeverity::Warning) {
+      result->warnings.push_back(diagnostic.str());
+      return success();
+    }
     if (!diagnostics.empty())
       diagnostics += "\n";
     diagnostics += diagnostic.str();
@@ -111,14 +110,17 @@ corten::convert(ArrayRef<EntryPoint> entryPoints,
   Emitter emitter(*result, options);
   for (const EntryPoint &entry : entryPoints) {
     if (failed(emitter.emitEntryPoint(entry))) {
-      error = describeFailure(entry.name, emitter.currentNode, diagnostics);
+      error.message = diagnostics;
+      if (emitter.currentNode)
+        error.message += describeNode(entry.name, *emitter.currentNode);
+      error.isTypeError = emitter.isTypeError;
       return nullptr;
     }
   }
   emitter.finish();
   result->emitSeconds = lap();
   if (failed(verify(*result->module))) {
-    error = "the converted program does not verify: " + diagnostics;
+    error.message = "the converted program does not verify: " + diagnostics;
     return nullptr;
   }
   result->verifySeconds = lap();

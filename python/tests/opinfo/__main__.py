@@ -44,9 +44,9 @@ def _arguments() -> argparse.Namespace:
         help="where results are kept; what is run again replaces them",
     )
     parser.add_argument(
-        "--missed",
-        action="store_true",
-        help="only what has no results yet, or some that are not right",
+        "--only",
+        choices=["new", "missed"],
+        help="what has no results yet, or also what has some that are not right",
     )
     parser.add_argument(
         "--write", action="store_true", help=f"write {PAGE.relative_to(ROOT)}"
@@ -67,11 +67,13 @@ class _Store:
         for result in read_results(path):
             self._results.setdefault((result.op, result.dtype), []).append(result)
 
-    def is_settled(self, op: str, dtype: str) -> bool:
-        """Whether another run would tell nothing new."""
-        found = self._results.get((op, dtype), [])
+    def wants(self, op: str, dtype: str, only: str | None) -> bool:
+        """Whether to run this pair, given what ``--only`` asks for."""
+        found = self._results.get((op, dtype))
+        if only is None or not found:
+            return True
         settled = (Verdict.RIGHT, Verdict.SCOPE)
-        return bool(found) and all(r.verdict in settled for r in found)
+        return only == "missed" and any(r.verdict not in settled for r in found)
 
     def put(self, op: str, dtype: str, results: list[Result]) -> None:
         self._results[op, dtype] = results
@@ -98,9 +100,11 @@ def main() -> None:
     for pair in pairs:
         if pair[0] in OUT_OF_SCOPE:
             store.put(*pair, [_out_of_scope(*pair)])
-    todo = [pair for pair in pairs if pair[0] not in OUT_OF_SCOPE]
-    if arguments.missed:
-        todo = [pair for pair in todo if not store.is_settled(*pair)]
+    todo = [
+        pair
+        for pair in pairs
+        if pair[0] not in OUT_OF_SCOPE and store.wants(*pair, arguments.only)
+    ]
     options = Options(
         arguments.samples, arguments.workers, arguments.timeout, arguments.optimize
     )

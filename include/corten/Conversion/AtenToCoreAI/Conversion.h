@@ -8,12 +8,14 @@
 #ifndef CORTEN_CONVERSION_ATENTOCOREAI_CONVERSION_H
 #define CORTEN_CONVERSION_ATENTOCOREAI_CONVERSION_H
 
+#include "corten/Metal/Kernel.h"
 #include "corten/Program/Program.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
 
 #include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/StringSet.h"
 
 #include <functional>
 #include <memory>
@@ -59,6 +61,13 @@ struct ConversionOptions {
   /// Folders that relative paths begin in.
   std::vector<std::string> sourceRoots;
   DebugCounters counters;
+  /// What calls in the namespace of kernels stand for, by the operator's name
+  /// ("rms_norm.default").
+  llvm::StringMap<metal::Kernel> kernels;
+  /// Operators that the user lowers: "namespace::name.overload", where
+  /// ".default" may be left out, and "None::name" for Python operators. They
+  /// win over the table.
+  llvm::StringSet<> userLowerings;
   /// Told now and then how many nodes have been lowered.
   std::function<void(size_t)> progress;
 };
@@ -72,24 +81,72 @@ struct Resource {
   TensorView data;
 };
 
+/// The debug locations of all operations of a module. They are text from the
+/// start: their reader is another MLIR, and bytecode has no shorter form of
+/// them. What repeats stands once, behind an alias.
+struct LocationTable {
+  /// A module with an array attribute `coreai.locations`, in the order of a
+  /// walk that visits an operation after what it contains.
+  std::string text;
+  /// Places in that order of operations that have blocks with arguments, which
+  /// are where the operation is.
+  std::vector<unsigned> withArguments;
+};
+
+/// A value of the module and the node that it belongs to.
+struct NamedValue {
+  const Node *node = nullptr;
+  unsigned result = 0;
+  mlir::Value value;
+};
+
+/// A call that the user lowers. In the module an unrealized conversion cast
+/// stands in for it, with the call's values as operands and one result for each
+/// result of the node that is a tensor or a number.
+struct UserCall {
+  std::string entryPoint;
+  const Node *node = nullptr;
+  /// The entry of ConversionOptions::userLowerings that it matches.
+  std::string lowering;
+  mlir::Operation *standIn = nullptr;
+  /// The values that have been computed before it in its graph: the first
+  /// `numVisible` of an entry of ConvertedModule::scopes.
+  size_t scope = 0;
+  size_t numVisible = 0;
+};
+
 struct ConvertedModule {
   /// Declared first: the module must go before its context does.
   std::unique_ptr<mlir::MLIRContext> context;
+  /// Its operations have unknown locations; theirs are in `locations`.
   mlir::OwningOpRef<mlir::ModuleOp> module;
+  LocationTable locations;
   /// In the order in which the module mentions them.
   std::vector<Resource> resources;
   /// Every weight that was emitted, by the memory it comes from and its type in
   /// the module. Entry points that share one list it once.
   llvm::SetVector<std::pair<const void *, mlir::Type>> weights;
+  /// In the order of emission. Their nodes belong to the programs.
+  std::vector<UserCall> userCalls;
+  /// The values of each graph that has user calls, in the order of emission. A
+  /// graph that is emitted twice has two.
+  std::vector<std::vector<NamedValue>> scopes;
   /// Where the next conversion may go on numbering.
   DebugCounters counters;
+  /// What the user should know about a program that was converted all the same.
+  std::vector<std::string> warnings;
   double emitSeconds = 0;
   double verifySeconds = 0;
 };
 
+/// Where a node stands in the user's code, as lines that follow a message.
+std::string describeNode(llvm::StringRef entryPoint, const Node &node);
+
 /// One place where an unsupported operator is used.
 struct UnsupportedUse {
   const Node *node = nullptr;
+  /// Inside a branch or the body of a loop.
+  bool isNested = false;
 };
 
 /// An operator of the program that cannot be converted, because no lowering
@@ -112,14 +169,26 @@ struct SupportedOperator {
   llvm::StringRef name;
   llvm::StringRef family;
 };
+/// Sorted by family, then name. Those of the family "Dropped" only check or
+/// print something; a program goes without them.
 std::vector<SupportedOperator> supportedOperators();
 
+/// Why a conversion failed.
+struct ConversionError {
+  /// For the user: what is wrong, at which node, on which line of their code.
+  std::string message;
+  /// It is the type of a value that is wrong.
+  bool isTypeError = false;
+};
+
+/// The namespace of the operators that Metal kernels are in torch.
+inline constexpr llvm::StringRef kKernelNamespace = "coreai_metal_kernels";
+
 /// Converts all entry points into one verified module. On failure returns null
-/// and sets `error` to a message for the user: what is wrong, at which node,
-/// on which line of their code.
+/// and fills in `error`.
 std::unique_ptr<ConvertedModule> convert(llvm::ArrayRef<EntryPoint> entryPoints,
                                          const ConversionOptions &options,
-                                         std::string &error);
+                                         ConversionError &error);
 
 } // namespace corten
 
