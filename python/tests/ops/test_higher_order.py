@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import torch
 from support.cases import check_program, convert
+from support.runtime import run
 from torch._higher_order_ops import scan
 from torch._higher_order_ops import while_loop as torch_while
 from torch._higher_order_ops.associative_scan import (
@@ -325,34 +326,62 @@ def test_dynamic_flex_attention():
 
 @pytest.fixture(scope="module")
 def custom_op():
-    """x += y and the sum of both before."""
-    with torch.library._scoped_library("corten_test", "FRAGMENT"):
+    """x += y; gives twice the new x."""
 
-        @torch.library.custom_op("corten_test::accumulate", mutates_args={"x"})
-        def accumulate(x: Tensor, y: Tensor) -> Tensor:
-            x += y
-            return x.sum()
+    @torch.library.custom_op("corten_test::accumulate", mutates_args={"x"})
+    def accumulate(x: Tensor, y: Tensor) -> Tensor:
+        x += y
+        return x + x
 
-        @accumulate.register_fake
-        def _(x: Tensor, y: Tensor) -> Tensor:
-            return x.new_empty(())
+    @accumulate.register_fake
+    def _(x: Tensor, y: Tensor) -> Tensor:
+        return torch.empty_like(x)
 
-        yield accumulate
+    return accumulate
+
+
+def _writing(custom_op: Any) -> tuple[Call, torch.export.ExportedProgram]:
+    def write(m: Call, x: Tensor, y: Tensor) -> Any:
+        x = x.clone()
+        doubled = custom_op(x, y)
+        return x * 3, doubled
+
+    module = Call(write)
+    program = torch.export.export(module, (torch.randn(3), torch.randn(3)))
+    program = program.run_decompositions({})
+    assert higher_order(program) & {"auto_functionalized", "auto_functionalized_v2"}
+    return module, program
 
 
 def test_ops_that_write_are_named(custom_op):
-    def write(m: Call, x: Tensor, y: Tensor) -> Any:
-        x = x.clone()
-        total = custom_op(x, y)
-        return x * total
+    with pytest.raises(ValueError, match=r"accumulate\.default"):
+        convert(_writing(custom_op)[1])
 
+
+def test_ops_that_write_can_be_lowered(custom_op):
+    """The functional form returns the results, then what was written."""
+    from coreai._compiler.dialects import coreai
+
+    module, program = _writing(custom_op)
+    converter = coreai_torch.TorchConverter()
+
+    @converter.register_torch_lowering("corten_test::accumulate")
+    def lower(values_map: Any, node: torch.fx.Node, loc: Any) -> Any:
+        x = values_map[node.kwargs["_all_bases"][0].name]
+        y = values_map[node.kwargs["y"].name]
+        total = coreai.broadcasting_add(x, y)
+        return [coreai.broadcasting_add(total, total), total]
+
+    converted = converter.add_exported_program(
+        program, input_names=["x", "y"], output_names=["a", "b"]
+    ).to_coreai()
     args = (torch.randn(3), torch.randn(3))
-    program = torch.export.export(Call(write), args).run_decompositions({})
-    assert higher_order(program) & {"auto_functionalized", "auto_functionalized_v2"}
-    with pytest.raises(
-        ValueError, match=r"corten_test\.accumulate|accumulate\.default"
-    ):
-        convert(program)
+    for stage in ("converted", "optimized"):
+        if stage == "optimized":
+            converted.optimize()
+        results = run(converted, dict(zip("xy", args, strict=True)))
+        for name, value in zip("ab", module(*args), strict=True):
+            torch.testing.assert_close(results[name], value)
 
 
 def test_ops_that_write_to_views_are_refused(custom_op):
