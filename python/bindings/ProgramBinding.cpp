@@ -107,6 +107,21 @@ public:
     attributes[key.ptr()] = lastSubgraph;
   }
 
+  /// A `get_attr` node that refers to a tensor.
+  void addConstant(nb::handle key, std::string_view name, nb::handle value,
+                   int weight) {
+    Node &node =
+        builder.addNode(*graphs.back(), Node::Kind::Attribute, textOf(name));
+    node.results = decodeInfos(value.ptr(), node.returnsTuple);
+    nodes[key.ptr()] = &node;
+    InputSpec spec;
+    spec.kind = InputSpec::Kind::Constant;
+    spec.node = &node;
+    spec.target = node.name;
+    spec.weight = weight;
+    builder.addInput(spec);
+  }
+
   void setOutputs(nb::handle values) {
     Argument decoded = decode(values.ptr());
     auto &outputs = graphs.back()->outputs;
@@ -430,6 +445,8 @@ void corten::bindings::bindProgram(nb::module_ &module) {
            nb::arg("module_stack").none())
       .def("bind_subgraph", &PyProgramBuilder::bindSubgraph, nb::arg("node"),
            nb::arg("name"))
+      .def("constant", &PyProgramBuilder::addConstant, nb::arg("node"),
+           nb::arg("name"), nb::arg("value"), nb::arg("weight"))
       .def("outputs", &PyProgramBuilder::setOutputs, nb::arg("values").none())
       .def("begin_subgraph", &PyProgramBuilder::beginSubgraph, nb::arg("name"))
       .def("end_subgraph", &PyProgramBuilder::endSubgraph)

@@ -15,6 +15,7 @@ from torch.export.graph_signature import (
 )
 
 from coreai_torch import _native
+from coreai_torch._expand import expand, functional_arguments
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -88,6 +89,13 @@ def _check_row_major(node: torch.fx.Node) -> None:
         )
 
 
+#: Calls of the user's ops that write to their arguments.
+_AUTO_FUNCTIONALIZED = (
+    torch.ops.higher_order.auto_functionalized,
+    torch.ops.higher_order.auto_functionalized_v2,
+)
+
+
 class _Walker:
     """Reads one program. Weights are registered as views, never copied."""
 
@@ -101,13 +109,15 @@ class _Walker:
         self.effects: set[torch.fx.Node] = set()
         self.tokens: set[torch.fx.Node] = set()
 
-    def operator_id(self, target: Callable[..., Any]) -> int:
-        known = self.operators.get(target)
+    def operator_id(self, target: Callable[..., Any], functional: bool = False) -> int:
+        """The id of an operator, or of its form that returns what it wrote."""
+        known = self.operators.get((target, functional))
         if known is None:
-            known = self.operators[target] = self._add_operator(target)
+            known = self._add_operator(target, functional)
+            self.operators[target, functional] = known
         return known
 
-    def _add_operator(self, target: Callable[..., Any]) -> int:
+    def _add_operator(self, target: Callable[..., Any], functional: bool) -> int:
         if isinstance(target, torch._ops.OpOverload):
             namespace, _, name = target._schema.name.partition("::")
             name = f"{name}.{target._overloadname}"
@@ -120,7 +130,10 @@ class _Walker:
                 for argument in target._schema.arguments
             ]
             return self.builder.operator(
-                namespace, name, parameters, target._schema.is_mutable
+                namespace,
+                name,
+                parameters,
+                target._schema.is_mutable and not functional,
             )
         if isinstance(target, torch._ops.HigherOrderOperator):
             return self.builder.operator("higher_order", target._name, [])
@@ -140,7 +153,8 @@ class _Walker:
         for node in graph.nodes:
             meta = node.meta
             if node.op == "call_function":
-                target, args, value = node.target, node.args, meta.get("val")
+                target, args, kwargs = node.target, node.args, node.kwargs
+                value = meta.get("val")
                 if target in _STORAGE_VIEWS:
                     _check_row_major(node)
                 elif target is _WITH_EFFECTS:
@@ -152,12 +166,20 @@ class _Walker:
                         self.tokens.add(node)
                         continue
                     args = (args[0], args[1] - 1)
+                elif target in _AUTO_FUNCTIONALIZED:
+                    # (op, **arguments) -> (*results, *new values)
+                    target, args = args[0], ()
+                    kwargs = functional_arguments(node)
+                elif expanded := expand(node, module):
+                    graph_module, operands = expanded
+                    self.subgraph(graph_module, graph_module, node.name)
+                    args = (graph_module, *operands)
                 call(
                     node,
                     node.name,
-                    operator_id(target),
+                    operator_id(target, node.target in _AUTO_FUNCTIONALIZED),
                     args,
-                    node.kwargs,
+                    kwargs,
                     value,
                     meta.get("stack_trace"),
                     meta.get("nn_module_stack"),
@@ -169,15 +191,21 @@ class _Walker:
                 for part in node.target.split("."):
                     owner = getattr(owner, part)
                 if isinstance(owner, torch.fx.GraphModule):
-                    builder.begin_subgraph(node.target)
-                    self.graph(owner, owner.graph)
-                    builder.end_subgraph()
-                    builder.bind_subgraph(node, node.name)
+                    self.subgraph(node, owner, node.name)
+                elif isinstance(owner, torch.Tensor):
+                    builder.constant(node, node.name, owner, self.weight(owner))
             elif node.op == "output":
                 values = node.args[0]
                 if self.tokens:
                     values = [value for value in values if value not in self.tokens]
                 builder.outputs(values)
+
+    def subgraph(self, key: Any, module: torch.fx.GraphModule, name: str) -> None:
+        """Reads a graph that calls refer to as ``key``."""
+        self.builder.begin_subgraph(name)
+        self.graph(module, module.graph)
+        self.builder.end_subgraph()
+        self.builder.bind_subgraph(key, name)
 
     def weight(self, tensor: torch.Tensor) -> int:
         """Registers a tensor; one that is strided or elsewhere is brought here."""

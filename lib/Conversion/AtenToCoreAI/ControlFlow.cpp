@@ -145,6 +145,12 @@ struct Loop {
 };
 } // namespace
 
+/// `x` in memory of its own. The interpreter hands the result of a loop on
+/// where it lies, in memory that the same loop fills anew when it runs again.
+static Value copied(Emitter &emit, Value x) {
+  return emit.where(emit.equal(x, x), x, x);
+}
+
 static FailureOr<Results> emitLoop(Emitter &emit, const Loop &loop) {
   SmallVector<RankedTensorType> types;
   for (Value value : loop.initial)
@@ -170,6 +176,9 @@ static FailureOr<Results> emitLoop(Emitter &emit, const Loop &loop) {
     FailureOr<SmallVector<Value>> next = loop.body(values);
     if (failed(next))
       return failure();
+    for (Value &value : *next)
+      if (value.getDefiningOp<coreai::WhileOp>())
+        value = copied(emit, value);
     for (auto [value, type] : llvm::zip_equal(*next, types))
       value = emit.withType(value, type);
     yield(emit, *next);
@@ -220,6 +229,39 @@ static FailureOr<Results> lowerWhileLoop(const AtenNode &node, Emitter &emit) {
   return emitLoop(emit, {*carried, condition, body});
 }
 
+/// [first, 0, …] or [first, end, …]: one bound of a range of the first axis
+/// that takes all of the others.
+static Value bounds(Emitter &emit, Value first, int64_t rest, int64_t rank) {
+  if (rank == 1)
+    return first;
+  return emit.concat(
+      {first, emit.indices(SmallVector<int64_t>(rank - 1, rest))}, 0);
+}
+
+/// x[step], where `following` is the step after it.
+static Value elementAt(Emitter &emit, Value x, Value step, Value following) {
+  RankedTensorType type = emit.type(x);
+  SmallVector<int64_t> extents(type.getShape());
+  extents[0] = 1;
+  int64_t rank = type.getRank();
+  Value slice = emit.createTyped<coreai::SliceOp>(
+      type.clone(extents),
+      {x, bounds(emit, step, 0, rank), bounds(emit, following, INT32_MAX, rank),
+       emit.indices(SmallVector<int64_t>(rank, 1))});
+  return emit.shrinkDims(slice, {0});
+}
+
+/// `stack` with `value` at [step].
+static Value withElementAt(Emitter &emit, Value stack, Value step,
+                           Value following, Value value) {
+  int64_t rank = emit.type(stack).getRank();
+  return emit.createTyped<coreai::SliceUpdateOp>(
+      stack.getType(), {stack, bounds(emit, step, 0, rank),
+                        bounds(emit, following, INT32_MAX, rank),
+                        emit.indices(SmallVector<int64_t>(rank, 1)),
+                        emit.expandDims(value, {0})});
+}
+
 /// Steps through the first axis of `xs`: per step, `graph` gets the carried
 /// values, an element of each of `xs`, and the additional values, and gives the
 /// next carried values and what is stacked up along the first axis of the other
@@ -264,25 +306,9 @@ static FailureOr<Results> stepThrough(const AtenNode &node, Emitter &emit,
   auto body = [&](ValueRange state) -> FailureOr<SmallVector<Value>> {
     Value step = state.front();
     Value following = emit.add(step, emit.indices({1}));
-    // [step, 0, …] to [step + 1, end, …]
-    auto bounds = [&](Value first, int64_t rest, int64_t rank) {
-      return rank == 1 ? first
-                       : emit.concat({first, emit.indices(SmallVector<int64_t>(
-                                                 rank - 1, rest))},
-                                     0);
-    };
     SmallVector<Value> inputs(state.slice(1, numCarried));
-    for (Value sequence : *sequences) {
-      auto type = emit.type(sequence);
-      SmallVector<int64_t> extents(type.getShape());
-      extents[0] = 1;
-      Value slice = emit.createTyped<coreai::SliceOp>(
-          type.clone(extents),
-          {sequence, bounds(step, 0, type.getRank()),
-           bounds(following, INT32_MAX, type.getRank()),
-           emit.indices(SmallVector<int64_t>(type.getRank(), 1))});
-      inputs.push_back(emit.shrinkDims(slice, {0}));
-    }
+    for (Value sequence : *sequences)
+      inputs.push_back(elementAt(emit, sequence, step, following));
     llvm::append_range(inputs, *additional);
     FailureOr<SmallVector<Value>> values = emitGraph(node, emit, graph, inputs);
     if (failed(values))
@@ -297,13 +323,7 @@ static FailureOr<Results> stepThrough(const AtenNode &node, Emitter &emit,
         next.push_back(value);
         continue;
       }
-      Value stack = state[i + 1];
-      int64_t rank = emit.type(stack).getRank();
-      next.push_back(emit.createTyped<coreai::SliceUpdateOp>(
-          stack.getType(),
-          {stack, bounds(step, 0, rank), bounds(following, INT32_MAX, rank),
-           emit.indices(SmallVector<int64_t>(rank, 1)),
-           emit.expandDims(value, {0})}));
+      next.push_back(withElementAt(emit, state[i + 1], step, following, value));
     }
     return next;
   };
@@ -324,6 +344,97 @@ static FailureOr<Results> lowerScan(const AtenNode &node, Emitter &emit) {
 static FailureOr<Results> lowerMap(const AtenNode &node, Emitter &emit) {
   return stepThrough(node, emit, *node[0u].asGraph(), {}, node[1u].asList(),
                      node[2u].asList());
+}
+
+/// associative_scan(combine_graph, xs, additional)
+///
+/// result[0] = xs[0], result[i] = combine(result[i - 1], xs[i]). The graph may
+/// be applied in any order, so also in this one.
+static FailureOr<Results> lowerAssociativeScan(const AtenNode &node,
+                                               Emitter &emit) {
+  const Graph &graph = *node[0u].asGraph();
+  FailureOr<SmallVector<Value>> sequences =
+      valuesOf(node, emit, node[1u].asList());
+  FailureOr<SmallVector<Value>> additional =
+      valuesOf(node, emit, node[2u].asList());
+  if (failed(sequences) || failed(additional))
+    return failure();
+  if (sequences->empty())
+    return emit.error(node) << "a scan over nothing";
+  DimExpr length(emit, sequences->front(), 0);
+
+  // The state: the step, the results, which begin as the inputs.
+  SmallVector<Value> state = {emit.indices({1})};
+  llvm::append_range(state, *sequences);
+  auto condition = [&](ValueRange state) -> FailureOr<Value> {
+    return emit.greater(length.vector(), state.front());
+  };
+  auto body = [&](ValueRange state) -> FailureOr<SmallVector<Value>> {
+    Value step = state.front();
+    Value previous = emit.sub(step, emit.indices({1}));
+    Value following = emit.add(step, emit.indices({1}));
+    SmallVector<Value> inputs;
+    for (Value result : state.drop_front())
+      inputs.push_back(elementAt(emit, result, previous, step));
+    for (Value sequence : *sequences)
+      inputs.push_back(elementAt(emit, sequence, step, following));
+    llvm::append_range(inputs, *additional);
+    FailureOr<SmallVector<Value>> values = emitGraph(node, emit, graph, inputs);
+    if (failed(values))
+      return failure();
+    if (values->size() != sequences->size())
+      return emit.error(node) << "a step returns " << values->size()
+                              << " values instead of " << sequences->size();
+    SmallVector<Value> next = {following};
+    for (auto [stack, value] : llvm::zip_equal(state.drop_front(), *values))
+      next.push_back(withElementAt(emit, stack, step, following, value));
+    return next;
+  };
+  FailureOr<Results> results = emitLoop(emit, {state, condition, body});
+  if (failed(results))
+    return failure();
+  results->erase(results->begin());
+  return results;
+}
+
+//===----------------------------------------------------------------------===//
+// Calls
+//===----------------------------------------------------------------------===//
+
+/// wrap_with_set_grad_enabled(enabled, graph, *operands),
+/// wrap_with_autocast(device, dtype, enabled, cache, graph, *operands),
+/// hints_wrapper(graph, operands, {}, hints), strict_mode(graph, operands), …
+///
+/// The graph runs once. What surrounds it (gradients, recomputation, hints)
+/// does not matter here; the casts of autocast are part of the graph.
+static FailureOr<Results> lowerGraphCall(const AtenNode &node, Emitter &emit) {
+  ArrayRef<Argument> arguments = node.get().arguments;
+  const Argument *graph = llvm::find_if(arguments, [](const Argument &each) {
+    return each.kind() == Argument::Kind::Graph;
+  });
+  if (graph == arguments.end())
+    return emit.error(node) << "a call without a graph";
+  // Names, options and flags that follow the operands are not taken.
+  SmallVector<Argument> operands;
+  auto add = [&](const Argument &argument) {
+    if (argument.isValue() || argument.isNumber())
+      operands.push_back(argument);
+  };
+  for (const Argument &argument :
+       llvm::make_range(graph + 1, arguments.end())) {
+    if (argument.isList())
+      llvm::for_each(argument.asList(), add);
+    else
+      add(argument);
+  }
+  FailureOr<SmallVector<Value>> inputs = valuesOf(node, emit, operands);
+  if (failed(inputs))
+    return failure();
+  FailureOr<SmallVector<Value>> values =
+      emitGraph(node, emit, *graph->asGraph(), *inputs);
+  if (failed(values))
+    return failure();
+  return Results(values->begin(), values->end());
 }
 
 llvm::ArrayRef<TableEntry> corten::loweringsControlFlow() {

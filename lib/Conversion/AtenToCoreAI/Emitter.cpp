@@ -276,6 +276,13 @@ void Emitter::setResults(const Node &node, Results results) {
 }
 
 Value Emitter::value(const Argument &argument) {
+  // Traced programs may hold a number where the schema has a tensor.
+  if (argument.kind() == Argument::Kind::Bool)
+    return scalar(argument.asBool());
+  if (argument.isInt())
+    return scalar(argument.asInt(), si32());
+  if (argument.kind() == Argument::Kind::Float)
+    return scalar(argument.asDouble(), f32());
   ArrayRef<Value> found = results(*argument.asNode());
   assert(!found.empty() && "operand has not been lowered");
   return found.front();
@@ -626,6 +633,12 @@ Value Emitter::reshape(Value x, ArrayRef<int64_t> shape) {
   auto type = cast<RankedTensorType>(x.getType());
   if (type.hasStaticShape() && type.getShape() == shape)
     return x;
+  // There and back again.
+  if (auto before = x.getDefiningOp<coreai::ReshapeOp>()) {
+    auto source = dyn_cast<RankedTensorType>(before->getOperand(0).getType());
+    if (source && source.hasStaticShape() && source.getShape() == shape)
+      return before->getOperand(0);
+  }
   const int64_t *open = llvm::find(shape, -1);
   if (mayBeEmpty && open != shape.end()) {
     // An extent cannot be told from the number of elements if that is zero.

@@ -255,8 +255,11 @@ LogicalResult Emitter::emitEntryPoint(const EntryPoint &entry) {
   DenseMap<int, Value> weights;
   for (const InputSpec &spec : program.inputs) {
     // Tokens only order effects in torch's own graphs.
-    if (isGraphInput(spec) || !live.contains(spec.node) ||
-        spec.kind == InputSpec::Kind::Token)
+    if (isGraphInput(spec) || spec.kind == InputSpec::Kind::Token)
+      continue;
+    // A constant of a branch or loop is no node of the main graph.
+    bool isAttribute = spec.node && spec.node->kind == Node::Kind::Attribute;
+    if (!isAttribute && !live.contains(spec.node))
       continue;
     currentNode = spec.node;
     if (spec.weight < 0)
@@ -407,7 +410,7 @@ LogicalResult Emitter::emitNode(const Node &node) {
     setResults(node, *std::move(lowered));
     return success();
   }
-  LoweringFn lower = findLowering(node.callee->name);
+  LoweringFn lower = findLowering(node.callee->nameSpace, node.callee->name);
   if (!lower)
     return error(node) << "Unsupported ATen op: " << node.callee->name
                        << "; add a lowering with register_torch_lowering()";

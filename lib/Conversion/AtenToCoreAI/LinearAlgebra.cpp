@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "Composite.h"
 #include "DimExpr.h"
 #include "Table.h"
 
@@ -67,6 +68,39 @@ static Type resultElement(const AtenNode &node, Emitter &emit) {
   return emit.elementType(node.result().dtype);
 }
 
+/// The rows of a matrix before they were merged into one axis: what a reshape
+/// that keeps the last axis was applied to, else `x` itself.
+///
+/// torch merges rows to multiply a tensor by a matrix. The optimizer undoes it:
+/// it moves the reshape past the product and past the sum or product that
+/// follows, whatever the other operand's shape, and ends the process where the
+/// two then do not broadcast. It has nothing to move if the product is of the
+/// original rows.
+static Value unmergedRows(Emitter &emit, Value x) {
+  auto merge = x.getDefiningOp<coreai::ReshapeOp>();
+  if (!merge || emit.type(x).getRank() != 2)
+    return x;
+  auto source = dyn_cast<RankedTensorType>(merge->getOperand(0).getType());
+  int64_t columns = emit.type(x).getDimSize(1);
+  if (!source || source.getRank() <= 2 || ShapedType::isDynamic(columns) ||
+      source.getShape().back() != columns)
+    return x;
+  return merge->getOperand(0);
+}
+
+/// The product of unmerged rows as a matrix.
+static Value mergedRows(Emitter &emit, Value x) {
+  int64_t rank = emit.type(x).getRank();
+  return rank <= 2 ? x : emit.mergeAxes(x, 0, rank - 1);
+}
+
+/// mm(self, mat2)
+static Value lowerMm(const AtenNode &node, Emitter &emit) {
+  Value rows = unmergedRows(emit, emit.tensor(node, "self"));
+  return mergedRows(emit, product(emit, rows, emit.tensor(node, "mat2"),
+                                  resultElement(node, emit)));
+}
+
 /// What a view that merges batch axes is a view of: [a, b, m, k] for
 /// [a * b, m, k]. Null where the argument is anything else.
 static const Argument *beforeMerge(const Argument &argument) {
@@ -104,20 +138,21 @@ static Value lowerBmm(const AtenNode &node, Emitter &emit) {
                  element);
 }
 
-/// mm(self, mat2)
-static Value lowerMatmul(const AtenNode &node, Emitter &emit) {
-  return product(emit, emit.tensor(node, "self"), emit.tensor(node, "mat2"),
-                 resultElement(node, emit));
-}
-
 /// addmm(self, mat1, mat2, beta, alpha)
 ///
 ///   beta * self + alpha * (mat1 @ mat2)
 static FailureOr<Value> lowerAddmm(const AtenNode &node, Emitter &emit) {
-  return scaledSum(node, emit,
-                   product(emit, emit.tensor(node, "mat1"),
-                           emit.tensor(node, "mat2"),
-                           resultElement(node, emit)));
+  Value rows = unmergedRows(emit, emit.tensor(node, "mat1"));
+  Value result =
+      product(emit, rows, emit.tensor(node, "mat2"), resultElement(node, emit));
+  // A bias per column is added before the rows are merged again.
+  bool isPerColumn = emit.type(emit.tensor(node, "self")).getRank() <= 1;
+  if (!isPerColumn)
+    result = mergedRows(emit, result);
+  FailureOr<Value> sum = scaledSum(node, emit, result);
+  if (failed(sum))
+    return failure();
+  return isPerColumn ? mergedRows(emit, *sum) : *sum;
 }
 
 /// baddbmm(self, batch1, batch2, beta, alpha)
@@ -164,6 +199,96 @@ static Value lowerTrilinear(const AtenNode &node, Emitter &emit) {
   for (int64_t dim : node.integers("sumdim"))
     axes.push_back(emit.axis(dim, emit.type(x).getRank()));
   return emit.reduce<coreai::ReduceSumOp>(x, axes, /*keepDims=*/false);
+}
+
+//===----------------------------------------------------------------------===//
+// Products of groups
+//===----------------------------------------------------------------------===//
+
+/// The group of each of `count` places: how many groups end at or before it.
+/// `ends` are the ascending ends of the groups.
+static Value groupOf(Emitter &emit, Value ends, const DimExpr &count) {
+  Value places = emit.expandDims(countUp(emit, count), {1});
+  Value isPast = emit.logicalNot(
+      emit.greater(emit.expandDims(emit.cast(ends, emit.si32()), {0}), places));
+  return emit.reduce<coreai::ReduceSumOp>(emit.cast(isPast, emit.si32()), {1},
+                                          /*keepDims=*/false);
+}
+
+/// rows[s] @ matrices[group(s)] for rows [S, K] and matrices [G, K, N]; zero
+/// for rows past the last group. The products of rows with the matrices that
+/// they pick are the composite of mixtures of experts.
+static FailureOr<Value> groupedProduct(Emitter &emit, Value rows,
+                                       Value matrices, Value ends) {
+  Value group = groupOf(emit, ends, DimExpr(emit, rows, 0));
+  Value count = DimExpr(emit, ends, 0).scalar();
+  Value picked = emit.minimum(group, emit.sub(count, emit.index(1)));
+  CompositeSpec spec = {"gather_mm",
+                        "gather_mm",
+                        {"lhs", "rhs", "rhs_indices"},
+                        {{"num_batch_axes", int64_t(0)}}};
+  auto body = [&](ValueRange arguments) -> FailureOr<Value> {
+    return emit.matmul(arguments[0], emit.take(arguments[1], arguments[2], 0));
+  };
+  FailureOr<Value> products = emit.composite(
+      spec, {emit.expandDims(rows, {1}), matrices, picked}, body);
+  if (failed(products))
+    return failure();
+  Value result = emit.shrinkDims(*products, {1});
+  Value isInGroup = emit.expandDims(emit.greater(count, group), {1});
+  return emit.where(isInGroup, result,
+                    emit.scalar(0.0, getElementTypeOrSelf(result)));
+}
+
+/// Products over the parts of the inner axis: x [M, K] and y [K, N], of which
+/// group g takes its columns and rows; [G, M, N].
+static Value splitProduct(Emitter &emit, Value x, Value y, Value ends) {
+  Value group = groupOf(emit, ends, DimExpr(emit, y, 0));
+  Value groups = emit.expandDims(countUp(emit, DimExpr(emit, ends, 0)), {1});
+  Value isMember = emit.equal(groups, emit.expandDims(group, {0}));
+  Value part =
+      emit.where(emit.expandDims(isMember, {1}), emit.expandDims(x, {0}),
+                 emit.scalar(0.0, getElementTypeOrSelf(x)));
+  return emit.matmul(part, emit.expandDims(y, {0}));
+}
+
+/// _grouped_mm(self, mat2, offs, bias, out_dtype)
+///
+/// Matrix products by groups that end at `offs`: of the rows of self where only
+/// mat2 has three axes, of the columns of mat2 where only self has, of the
+/// inner axis where neither has. Without groups, a batched product.
+static FailureOr<Value> lowerGroupedMm(const AtenNode &node, Emitter &emit) {
+  Value x = emit.tensor(node, "self");
+  Value y = emit.tensor(node, "mat2");
+  Value ends = emit.optionalTensor(node, "offs");
+  Type element = resultElement(node, emit);
+  bool isBatch = emit.type(x).getRank() == 3,
+       isOther = emit.type(y).getRank() == 3;
+  if (node.has("bias"))
+    return emit.error(node) << "a grouped product with a bias";
+  if (isBatch && isOther)
+    return emit.cast(emit.matmul(x, y), element);
+  if (!ends)
+    return emit.error(node) << "a grouped product without groups";
+  if (!isBatch && !isOther)
+    return emit.cast(splitProduct(emit, x, y, ends), element);
+  FailureOr<Value> result =
+      isOther ? groupedProduct(emit, x, y, ends)
+              : groupedProduct(emit, emit.transpose(y, {1, 0}),
+                               emit.transpose(x, {0, 2, 1}), ends);
+  if (failed(result))
+    return failure();
+  return emit.cast(isOther ? *result : emit.transpose(*result, {1, 0}),
+                   element);
+}
+
+/// transformers::grouped_mm_fallback(input, weight, offs)
+///
+/// The form that transformers gives to products of groups of rows in exported
+/// mixtures of experts.
+static FailureOr<Value> lowerExpertsMm(const AtenNode &node, Emitter &emit) {
+  return groupedProduct(emit, emit.tensor(node, "input"),
+                        emit.tensor(node, "weight"), emit.tensor(node, "offs"));
 }
 
 //===----------------------------------------------------------------------===//

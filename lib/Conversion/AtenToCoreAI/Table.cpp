@@ -65,7 +65,14 @@ static_assert(!hasDuplicates(), "an operator is in AtenTable.def twice");
 // Lookup
 //===----------------------------------------------------------------------===//
 
-LoweringFn corten::findLowering(StringRef name) {
+/// Namespaces whose operators stand in the table without it; their names do not
+/// clash.
+static bool isBare(StringRef nameSpace) {
+  return nameSpace == "aten" || nameSpace == "_operator" ||
+         nameSpace == "higher_order";
+}
+
+LoweringFn corten::findLowering(StringRef nameSpace, StringRef name) {
   static const llvm::StringMap<LoweringFn> table = [] {
     llvm::StringMap<LoweringFn> result(kKeys.size());
     auto add = [&](llvm::ArrayRef<TableEntry> entries) {
@@ -76,7 +83,9 @@ LoweringFn corten::findLowering(StringRef name) {
 #include "Families.def"
     return result;
   }();
-  return table.lookup(name);
+  if (isBare(nameSpace))
+    return table.lookup(name);
+  return table.lookup((nameSpace + "::" + name).str());
 }
 
 // Checks and prints have no counterpart in a program.
@@ -113,8 +122,7 @@ std::vector<SupportedOperator> corten::supportedOperators() {
 bool corten::hasLowering(StringRef nameSpace, StringRef name) {
   if (nameSpace == kKernelSizesNamespace)
     return name == "sizes.default";
-  if (nameSpace != "aten" && nameSpace != "_operator" &&
-      nameSpace != "higher_order")
-    return false;
-  return name == "getitem" || isAssertion(name) || findLowering(name);
+  if (isBare(nameSpace) && (name == "getitem" || isAssertion(name)))
+    return true;
+  return findLowering(nameSpace, name);
 }

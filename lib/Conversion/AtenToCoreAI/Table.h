@@ -22,8 +22,9 @@ struct TableEntry {
 #define FAMILY(Name, Macro) llvm::ArrayRef<TableEntry> lowerings##Name();
 #include "Families.def"
 
-/// The lowering for "add.Tensor", "floordiv", "cond", …; null if there is none.
-LoweringFn findLowering(llvm::StringRef name);
+/// The lowering for "add.Tensor" of "aten", "cond" of "higher_order", …; null
+/// if there is none.
+LoweringFn findLowering(llvm::StringRef nameSpace, llvm::StringRef name);
 
 /// Ops that only check or print something at run time and produce no value;
 /// they are dropped, together with what only they need.

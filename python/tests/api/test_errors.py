@@ -80,14 +80,21 @@ def test_non_decomposed_ops_hide_unsupported_ones():
 
 
 def test_higher_order_ops_without_lowering_are_found_when_added():
-    from torch.nn.attention.flex_attention import flex_attention
+    from torch._higher_order_ops.hints_wrap import hints_wrapper
 
-    class Flex(torch.nn.Module):
+    class Unknown(torch._ops.HigherOrderOperator):
+        def __call__(self, *args, **kwargs):
+            return super().__call__(*args, **kwargs)
+
+    class Hints(torch.nn.Module):
         def forward(self, x):
-            return flex_attention(x, x, x, lambda score, b, h, q, k: score + q - k)
+            return hints_wrapper(lambda x: x + 1, (x,), {}, hints={"a": 1})
 
-    exported = export(Flex(), (torch.randn(1, 1, 16, 16),))
-    with pytest.raises(ValueError, match=r"higher_order\.flex_attention"):
+    exported = export(Hints(), (torch.randn(3),))
+    for node in exported.graph.nodes:
+        if node.target is hints_wrapper:
+            node.target = Unknown("nobody_lowers_this")
+    with pytest.raises(ValueError, match=r"higher_order\.nobody_lowers_this"):
         TorchConverter().add_exported_program(exported)
 
 

@@ -23,6 +23,19 @@ _UINT8 = torch.tensor([[200, 3], [90, 250]], dtype=torch.uint8)
 _STRIDED = torch.arange(24.0).reshape(4, 6).t()
 
 
+#: Ends of four groups of eight rows; the second is empty.
+_ENDS = torch.tensor([2, 2, 5, 8], dtype=torch.int32)
+
+
+def _rows(x: torch.Tensor) -> torch.Tensor:
+    return x.reshape(-1, x.shape[-1])
+
+
+def _gated(x: torch.Tensor, y: torch.Tensor, z: torch.Tensor) -> torch.Tensor:
+    rows = _rows(x)
+    return (torch.relu(rows @ y) * (rows @ z)) @ y.t() + rows
+
+
 def _complex_mm(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
     return torch.view_as_real(torch.view_as_complex(x) @ torch.view_as_complex(y))
 
@@ -113,6 +126,74 @@ CASES = [
     ),
     case(
         "bilinear", torch.nn.Bilinear(2, 3, 4), floats(5, 2), floats(5, 3), dtypes=_ONE
+    ),
+    # The optimizer moves the reshape of rows past the product and past what
+    # follows, whose other operand has merged rows.
+    case(
+        "mm of merged rows",
+        lambda x, y, z: ((_rows(x) @ y) * z, z - _rows(x) @ y, (_rows(x) @ y) + z),
+        floats(2, 3, 4),
+        floats(4, 5),
+        floats(6, 5),
+        dtypes=_ONE,
+        dynamic=((0,), (), (0,)),
+    ),
+    case(
+        "mm of merged rows, by row",
+        lambda x, y, z: (_rows(x) @ y) * z,
+        floats(2, 3, 2, 4),
+        floats(4, 5),
+        floats(12, 1),
+        dtypes=_ONE,
+    ),
+    case(
+        "gated rows",
+        _gated,
+        floats(2, 3, 4),
+        floats(4, 5),
+        floats(4, 5),
+        dtypes=_ONE,
+        dynamic=((0, 1), (), ()),
+    ),
+    case(
+        "addmm of merged rows",
+        lambda x, y, z: torch.addmm(z, _rows(x), y, beta=0.5) * z,
+        floats(2, 3, 4),
+        floats(4, 5),
+        floats(6, 5),
+        dtypes=_ONE,
+    ),
+    case(
+        "grouped rows",
+        lambda x, y: torch.nn.functional.grouped_mm(x, y, offs=_ENDS),
+        floats(8, 16),
+        floats(4, 16, 8),
+        dtypes=(torch.bfloat16,),
+        atol=0.2,
+    ),
+    case(
+        "grouped columns",
+        lambda x, y: torch.nn.functional.grouped_mm(x, y, offs=_ENDS),
+        floats(4, 8, 16),
+        floats(16, 8),
+        dtypes=(torch.bfloat16,),
+        atol=0.2,
+    ),
+    case(
+        "grouped inner axis",
+        lambda x, y: torch.nn.functional.grouped_mm(x, y, offs=_ENDS),
+        floats(16, 8),
+        floats(8, 16),
+        dtypes=(torch.bfloat16,),
+        atol=0.2,
+    ),
+    case(
+        "grouped batch",
+        torch.nn.functional.grouped_mm,
+        floats(3, 8, 16),
+        floats(3, 16, 8),
+        dtypes=(torch.bfloat16,),
+        atol=0.2,
     ),
     case("diagonal", torch.diagonal, floats(3, 4), dynamic=((0, 1),), exact=True),
     case(

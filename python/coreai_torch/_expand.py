@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Higher-order ops that stand for another call or for a graph."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+def _references() -> dict[Any, Callable[..., Any]]:
+    """What torch itself computes for a call without a kernel of its own."""
+    from torch._higher_order_ops.flex_attention import flex_attention, math_attention
+    from torch._higher_order_ops.out_dtype import out_dtype, out_dtype_fallback
+
+    return {flex_attention: math_attention, out_dtype: out_dtype_fallback}
+
+
+def expand(
+    node: torch.fx.Node, module: torch.fx.GraphModule
+) -> tuple[torch.fx.GraphModule, list[torch.fx.Node]] | None:
+    """Trace the call ``node`` of ``module`` if it stands for a graph.
+
+    Returns:
+        The graph and the nodes that it is to be called with; None for a call
+        of any other kind.
+    """
+    if not isinstance(node.target, torch._ops.HigherOrderOperator):
+        return None
+    reference = _references().get(node.target)
+    if reference is None:
+        return None
+    from torch._guards import detect_fake_mode
+    from torch.fx.experimental.proxy_tensor import make_fx
+
+    from coreai_torch._decompositions import get_decomp_table
+
+    operands = [n for n in node.all_input_nodes if n.op != "get_attr"]
+
+    def call(*values: Any) -> Any:
+        given = dict(zip(operands, values, strict=True))
+
+        def value(argument: torch.fx.Node) -> Any:
+            if argument in given:
+                return given[argument]
+            return module.get_submodule(str(argument.target))
+
+        return reference(*torch.fx.map_arg(node.args, value))
+
+    examples = [operand.meta["val"] for operand in operands]
+    fake_mode = detect_fake_mode(examples)
+    assert fake_mode is not None
+    with fake_mode, torch.no_grad():
+        trace = make_fx(torch.func.functionalize(call), get_decomp_table())
+        return trace(*examples), operands
+
+
+def functional_arguments(node: torch.fx.Node) -> dict[str, Any]:
+    """The arguments of the op that an ``auto_functionalized`` call wraps.
+
+    Raises:
+        ValueError: If the op writes to a part of a tensor, or to parts of one
+            list.
+    """
+    arguments = dict(node.kwargs)
+    bases: Any = arguments.pop("_all_bases", None)
+    if bases is None:
+        return arguments
+    op: Any = node.args[0]
+    written = [
+        argument.name
+        for argument in op._schema.arguments
+        if argument.alias_info is not None and argument.alias_info.is_write
+    ]
+    taken = []
+    for name in written:
+        index = arguments.pop(f"_{name}_base_index", None)
+        is_whole = arguments.pop(f"_{name}_alias", True)
+        rest = [key for key in arguments if key.startswith(f"_{name}_")]
+        if not is_whole or rest:
+            raise ValueError(
+                f"{node.name}: {op} writes to '{name}', which is a view of another "
+                "tensor; call clone() on it first and copy the result back"
+            )
+        arguments[name] = None if index is None else bases[index]
+        taken.append(index)
+    indices = [index for index in taken if index is not None]
+    if indices != list(range(len(bases))):
+        raise ValueError(f"{node.name}: {op} writes to one tensor through two names")
+    return arguments

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Measures architectures and writes their table: ``python -m architectures``."""
+
+from __future__ import annotations
+
+import argparse
+import fnmatch
+import json
+import multiprocessing
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import asdict
+from pathlib import Path
+
+from architectures.build import Architecture
+from architectures.catalogue import ARCHITECTURES
+from architectures.measure import Result
+from architectures.report import page, totals
+from architectures.worker import measure_named, prepare
+
+ROOT = Path(__file__).resolve().parents[3]
+PAGE = ROOT / "docs" / "architectures.md"
+RESULTS = ROOT / "build" / "architectures.jsonl"
+
+
+class _Worker:
+    """A process of its own: a model that ends it costs only itself."""
+
+    def __init__(self) -> None:
+        self._pool: ProcessPoolExecutor | None = None
+
+    def run(self, architecture: Architecture) -> Result:
+        if self._pool is None:
+            self._pool = ProcessPoolExecutor(
+                1, multiprocessing.get_context("spawn"), prepare
+            )
+        try:
+            return self._pool.submit(measure_named, architecture.name).result()
+        except BrokenProcessPool:
+            self._pool = None
+            return Result(
+                architecture.name,
+                architecture.family,
+                architecture.model,
+                str(architecture.dtype).removeprefix("torch."),
+                exported=True,
+                reason="the process ended",
+            )
+
+    def close(self) -> None:
+        if self._pool is not None:
+            self._pool.shutdown()
+
+
+def _read() -> dict[str, Result]:
+    if not RESULTS.exists():
+        return {}
+    lines = RESULTS.read_text().splitlines()
+    return {result.name: result for result in (Result(**json.loads(x)) for x in lines)}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m architectures")
+    parser.add_argument("names", nargs="*", default=["*"], help="names or patterns")
+    parser.add_argument(
+        "--write", action="store_true", help=f"write {PAGE.relative_to(ROOT)}"
+    )
+    arguments = parser.parse_args()
+    # What is not measured again keeps its result.
+    results = _read()
+    worker = _Worker()
+    for architecture in ARCHITECTURES:
+        if not any(fnmatch.fnmatchcase(architecture.name, p) for p in arguments.names):
+            continue
+        result = results[architecture.name] = worker.run(architecture)
+        outcome = result.reason or f"{result.difference:.1e}"
+        print(f"{result.name}: {outcome} ({result.seconds:.1f} s)", flush=True)
+        RESULTS.parent.mkdir(exist_ok=True)
+        RESULTS.write_text(
+            "".join(json.dumps(asdict(each)) + "\n" for each in results.values())
+        )
+    worker.close()
+    ordered = [results[a.name] for a in ARCHITECTURES if a.name in results]
+    print(*totals(ordered), sep="\n")
+    if arguments.write:
+        PAGE.write_text(page(ordered))
+
+
+if __name__ == "__main__":
+    main()

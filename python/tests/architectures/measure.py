@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""One architecture from export to the interpreter."""
+
+from __future__ import annotations
+
+import math
+import re
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from support.cases import convert
+from support.runtime import interface, narrow, run_calls
+
+import coreai_torch
+from architectures.build import Architecture, Inputs, build, cast
+
+#: Largest difference allowed, relative to the largest value of an output.
+TOLERANCE = {
+    torch.float32: 1e-3,
+    torch.float16: 2e-2,
+    torch.bfloat16: 1e-1,
+}
+
+
+@dataclass(frozen=True)
+class Result:
+    """How far an architecture came."""
+
+    name: str
+    family: str
+    model: str
+    dtype: str
+    exported: bool = False
+    converted: bool = False
+    #: Of any output, before and after ``optimize()``; None if it never ran.
+    difference: float | None = None
+    #: Why it is a miss; empty if it is none.
+    reason: str = ""
+    seconds: float = 0
+
+
+class Miss(Exception):
+    """Ends the work on an architecture."""
+
+
+def difference(actual: torch.Tensor, expected: torch.Tensor) -> float:
+    """Largest difference, relative to the largest expected value."""
+    expected = narrow(expected)
+    if actual.shape != expected.shape or actual.dtype != expected.dtype:
+        raise Miss(
+            f"{actual.dtype}{list(actual.shape)} instead of "
+            f"{expected.dtype}{list(expected.shape)}"
+        )
+    if not expected.numel():
+        return 0.0
+    a, e = actual.double(), expected.double()
+    same = (a == e) | (a.isnan() & e.isnan())
+    if same.all():
+        return 0.0
+    if not expected.is_floating_point():
+        return math.inf
+    finite = e[e.isfinite()]
+    scale = finite.abs().max().item() if finite.numel() else 1.0
+    worst = (a - e)[~same].abs().max().item() / (scale or 1.0)
+    return math.inf if math.isnan(worst) else worst
+
+
+def _dynamic_shapes(architecture: Architecture, inputs: Inputs) -> Any:
+    if not architecture.dynamic:
+        return None
+    return (
+        tuple(
+            dict.fromkeys(architecture.dynamic.get(name, ()), torch.export.Dim.DYNAMIC)
+            for name in inputs
+        ),
+    )
+
+
+def export(
+    architecture: Architecture, module: torch.nn.Module, inputs: Inputs
+) -> torch.export.ExportedProgram:
+    with torch.no_grad():
+        exported = torch.export.export(
+            module,
+            tuple(inputs.values()),
+            dynamic_shapes=_dynamic_shapes(architecture, inputs),
+            strict=False,
+        )
+        return exported.run_decompositions(coreai_torch.get_decomp_table())
+
+
+def worst_difference(
+    exported: torch.export.ExportedProgram,
+    program: Any,
+    calls: Sequence[tuple[Inputs, Sequence[torch.Tensor]]],
+) -> float:
+    """Runs the program before and after ``optimize()`` on every call."""
+    # Inputs that nothing uses are no part of a program.
+    used = set(interface(program)[0])
+    parameters = exported.graph_signature.user_inputs
+    feeds = [
+        {
+            name: value
+            for name, value in zip(parameters, inputs.values(), strict=True)
+            if name in used
+        }
+        for inputs, _ in calls
+    ]
+    worst = 0.0
+    for stage in ("converted", "optimized"):
+        if stage == "optimized":
+            program.optimize()
+        for results, (_, expected) in zip(
+            run_calls(program, feeds)[0], calls, strict=True
+        ):
+            for i, value in enumerate(expected):
+                worst = max(worst, difference(results[f"out{i}"], value))
+    return worst
+
+
+def one_line(error: BaseException) -> str:
+    """The message without line breaks, paths and addresses."""
+    text = " ".join(str(error).split())
+    text = re.sub(r"(?:/[\w.+-]+)+/", "", text)
+    return re.sub(r"0x[0-9a-f]+", "0x…", text)[:300]
+
+
+def measure(architecture: Architecture) -> Result:
+    """Export, convert, run, compare; never raises."""
+    start = time.perf_counter()
+    facts: dict[str, Any] = {}
+    try:
+        _measure(architecture, facts)
+    except Exception as error:
+        facts["reason"] = f"{type(error).__name__}: {one_line(error)}"
+    return Result(
+        architecture.name,
+        architecture.family,
+        architecture.model,
+        str(architecture.dtype).removeprefix("torch."),
+        seconds=time.perf_counter() - start,
+        **facts,
+    )
+
+
+def _measure(architecture: Architecture, facts: dict[str, Any]) -> None:
+    module, inputs = build(architecture)
+    exported = export(architecture, module, inputs)
+    facts["exported"] = True
+    calls = [(inputs, _eager(module, inputs))]
+    if architecture.grown is not None:
+        grown = cast(architecture.grown(), architecture.dtype)
+        calls.append((grown, _eager(module, grown)))
+    names = [f"out{i}" for i in range(len(calls[0][1]))]
+    program = convert(exported, output_names=names)
+    facts["converted"] = True
+    worst = facts["difference"] = worst_difference(exported, program, calls)
+    if not worst <= TOLERANCE[architecture.dtype]:
+        raise Miss("differs from eager")
+
+
+def _eager(module: torch.nn.Module, inputs: Inputs) -> list[torch.Tensor]:
+    with torch.no_grad():
+        outputs: list[torch.Tensor] = module(*inputs.values())
+        return outputs

@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""What a process of the tool does. The models themselves cannot be sent to it."""
+
+from __future__ import annotations
+
+import logging
+import os
+import warnings
+
+import torch
+
+from architectures.catalogue import ARCHITECTURES
+from architectures.measure import Result, measure
+
+
+def prepare() -> None:
+    """Quiet, and on one core."""
+    os.environ["COREAI_TORCH_QUIET"] = "1"
+    warnings.simplefilter("ignore")
+    logging.disable(logging.WARNING)
+    torch.set_num_threads(1)
+
+
+def measure_named(name: str) -> Result:
+    return measure(next(a for a in ARCHITECTURES if a.name == name))
