@@ -68,6 +68,10 @@ std::unique_ptr<ConvertedModule> convertEntryPoints(
   return module;
 }
 
+OperatorSet operatorSet(bool undecomposed) {
+  return undecomposed ? OperatorSet::All : OperatorSet::Decomposed;
+}
+
 nb::list shapeOf(const ValueInfo &info, const Program &program) {
   nb::list sizes;
   for (Size size : info.sizes) {
@@ -208,14 +212,18 @@ void corten::bindings::bindConversion(nb::module_ &module) {
   module.def("unsupported", &unsupported, nb::arg("program"));
   module.def(
       "has_lowering",
-      [](std::string nameSpace, std::string name) {
-        return hasLowering(nameSpace, name);
+      [](std::string nameSpace, std::string name, bool undecomposed) {
+        return hasLowering(nameSpace, name, operatorSet(undecomposed));
       },
-      nb::arg("namespace"), nb::arg("name"));
-  module.def("supported_operators", [] {
-    nb::list result;
-    for (const SupportedOperator &entry : supportedOperators())
-      result.append(nb::make_tuple(str(entry.name), str(entry.family)));
-    return result;
-  });
+      nb::arg("namespace"), nb::arg("name"), nb::arg("undecomposed") = false);
+  module.def(
+      "supported_operators",
+      [](bool undecomposed) {
+        nb::list result;
+        for (const SupportedOperator &entry :
+             supportedOperators(operatorSet(undecomposed)))
+          result.append(nb::make_tuple(str(entry.name), str(entry.family)));
+        return result;
+      },
+      nb::arg("undecomposed") = false);
 }

@@ -25,28 +25,30 @@ using namespace mlir;
 //===----------------------------------------------------------------------===//
 
 static void
-collectUnsupported(const Graph &graph,
+collectUnsupported(const Graph &graph, OperatorSet set,
                    std::map<std::string, UnsupportedOperator> &found) {
   for (const Node *node : graph.nodes) {
     if (node->kind != Node::Kind::Call)
       continue;
     const Operator &op = *node->callee;
     // A write to an argument would be lost: values never change.
-    if (op.mutates || !hasLowering(op.nameSpace, op.name)) {
+    if (op.mutates || !hasLowering(op.nameSpace, op.name, set)) {
       UnsupportedOperator &entry = found[op.printedName()];
       entry.op = &op;
       entry.uses.push_back({node});
     }
     for (const Argument &argument : node->arguments)
       if (argument.kind() == Argument::Kind::Graph)
-        collectUnsupported(*argument.asGraph(), found);
+        collectUnsupported(*argument.asGraph(), set, found);
   }
 }
 
 std::vector<UnsupportedOperator>
 corten::findUnsupported(const Program &program) {
   std::map<std::string, UnsupportedOperator> found;
-  collectUnsupported(program.main, found);
+  collectUnsupported(
+      program.main,
+      program.isDecomposed ? OperatorSet::Decomposed : OperatorSet::All, found);
   std::vector<UnsupportedOperator> result;
   result.reserve(found.size());
   for (auto &entry : found)

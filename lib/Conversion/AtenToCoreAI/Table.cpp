@@ -45,8 +45,16 @@ using llvm::StringRef;
 #define RESIZE ROW
 #define CREATION ROW
 #define SYMBOLIC ROW
+#define UNDECOMPOSED_SHAPE ROW
+#define UNDECOMPOSED_ELEMENTWISE ROW
+#define UNDECOMPOSED_REDUCTION ROW
+#define UNDECOMPOSED_CREATION ROW
+#define UNDECOMPOSED_LINEAR_ALGEBRA ROW
+#define UNDECOMPOSED_LAYERS ROW
+#define UNDECOMPOSED_SCATTER ROW
 static constexpr auto kKeys = std::to_array<std::string_view>({
 #include "AtenTable.def"
+#include "Undecomposed/Table.def"
 });
 #undef ROW
 #undef FAMILY
@@ -62,22 +70,38 @@ static_assert(!hasDuplicates(), "an operator is in AtenTable.def twice");
 // Lookup
 //===----------------------------------------------------------------------===//
 
-LoweringFn corten::findLowering(StringRef name) {
-  static const llvm::StringMap<LoweringFn> table = [] {
-    llvm::StringMap<LoweringFn> result(kKeys.size());
-    auto add = [&](llvm::ArrayRef<TableEntry> entries) {
+namespace {
+struct Lowering {
+  LoweringFn lower = nullptr;
+  OperatorSet set = OperatorSet::Decomposed;
+};
+} // namespace
+
+static Lowering lookUp(StringRef name) {
+  static const llvm::StringMap<Lowering> table = [] {
+    llvm::StringMap<Lowering> result(kKeys.size());
+    auto add = [&](llvm::ArrayRef<TableEntry> entries, OperatorSet set) {
       for (const TableEntry &entry : entries)
-        result.insert({entry.name, entry.lower});
+        result.insert({entry.name, {entry.lower, set}});
     };
-#define FAMILY(Name, Macro) add(lowerings##Name());
+#define FAMILY(Name, Macro) add(lowerings##Name(), OperatorSet::Decomposed);
 #include "Families.def"
+#define FAMILY(Name) add(lowerings##Name(), OperatorSet::All);
+#include "Undecomposed/Families.def"
     return result;
   }();
   return table.lookup(name);
 }
 
-std::vector<SupportedOperator> corten::supportedOperators() {
+LoweringFn corten::findLowering(StringRef name) { return lookUp(name).lower; }
+
+std::vector<SupportedOperator> corten::supportedOperators(OperatorSet set) {
   std::vector<SupportedOperator> result;
+#define FAMILY(Name)                                                           \
+  if (set == OperatorSet::All)                                                 \
+    for (const TableEntry &entry : lowerings##Name())                          \
+      result.push_back({entry.name, #Name});
+#include "Undecomposed/Families.def"
 #define FAMILY(Name, Macro)                                                    \
   for (const TableEntry &entry : lowerings##Name())                            \
     result.push_back({entry.name, #Name});
@@ -98,9 +122,12 @@ bool corten::isAssertion(StringRef name) {
       .Default(false);
 }
 
-bool corten::hasLowering(StringRef nameSpace, StringRef name) {
+bool corten::hasLowering(StringRef nameSpace, StringRef name, OperatorSet set) {
   if (nameSpace != "aten" && nameSpace != "_operator" &&
       nameSpace != "higher_order")
     return false;
-  return name == "getitem" || isAssertion(name) || findLowering(name);
+  if (name == "getitem" || isAssertion(name))
+    return true;
+  Lowering found = lookUp(name);
+  return found.lower && found.set <= set;
 }

@@ -103,16 +103,22 @@ struct UnsupportedOperator {
 /// the order of their printed names.
 std::vector<UnsupportedOperator> findUnsupported(const Program &program);
 
+/// Which operators count: those that a decomposed program may have, or also
+/// those that a decomposition replaces.
+enum class OperatorSet : uint8_t { Decomposed, All };
+
 /// True if the table has a lowering for an operator of this name
 /// ("add.Tensor", "floordiv", "cond").
-bool hasLowering(llvm::StringRef nameSpace, llvm::StringRef name);
+bool hasLowering(llvm::StringRef nameSpace, llvm::StringRef name,
+                 OperatorSet set = OperatorSet::Decomposed);
 
 /// A row of the table, for the generated documentation.
 struct SupportedOperator {
   llvm::StringRef name;
   llvm::StringRef family;
 };
-std::vector<SupportedOperator> supportedOperators();
+std::vector<SupportedOperator>
+supportedOperators(OperatorSet set = OperatorSet::Decomposed);
 
 /// Converts all entry points into one verified module. On failure returns null
 /// and sets `error` to a message for the user: what is wrong, at which node,
