@@ -18,15 +18,13 @@
 namespace nb = nanobind;
 using namespace corten;
 
-namespace {
-
 using Bytes = nb::ndarray<nb::numpy, const uint8_t, nb::ndim<1>>;
 
-std::string str(llvm::StringRef text) { return text.str(); }
+static std::string str(llvm::StringRef text) { return text.str(); }
 
 /// The memory of a resource as a NumPy array of bytes. No copy; the array keeps
 /// the weight's owner alive.
-Bytes bytesOf(const Resource &resource) {
+static Bytes bytesOf(const Resource &resource) {
   TensorView view = alignedResource(resource.data);
   auto *owner = new std::shared_ptr<const void>(view.owner);
   nb::capsule capsule(owner, [](void *held) noexcept {
@@ -36,9 +34,9 @@ Bytes bytesOf(const Resource &resource) {
 }
 
 /// Shortest time between two calls into Python.
-constexpr std::chrono::milliseconds kProgressInterval(50);
+static constexpr std::chrono::milliseconds kProgressInterval(50);
 
-std::unique_ptr<ConvertedModule> convertEntryPoints(
+static std::unique_ptr<ConvertedModule> convertEntryPoints(
     const std::vector<EntryPoint> &entryPoints, bool debug,
     SourcePaths sourcePaths, std::vector<std::string> sourceRoots,
     std::pair<uint64_t, uint64_t> firstIds, nb::object progress) {
@@ -68,11 +66,11 @@ std::unique_ptr<ConvertedModule> convertEntryPoints(
   return module;
 }
 
-OperatorSet operatorSet(bool undecomposed) {
+static OperatorSet operatorSet(bool undecomposed) {
   return undecomposed ? OperatorSet::All : OperatorSet::Decomposed;
 }
 
-nb::list shapeOf(const ValueInfo &info, const Program &program) {
+static nb::list shapeOf(const ValueInfo &info, const Program &program) {
   nb::list sizes;
   for (Size size : info.sizes) {
     if (size.isDynamic())
@@ -85,7 +83,7 @@ nb::list shapeOf(const ValueInfo &info, const Program &program) {
 
 /// [(printed name, namespace, whether it mutates, [(file, line, function,
 /// module path, class, dtype, shape of the first tensor operand)])]
-nb::list unsupported(const Program &program) {
+static nb::list unsupported(const Program &program) {
   nb::list result;
   for (const UnsupportedOperator &entry : findUnsupported(program)) {
     nb::list uses;
@@ -111,7 +109,7 @@ nb::list unsupported(const Program &program) {
   return result;
 }
 
-nb::dict reportOf(const ConvertedModule &module) {
+static nb::dict reportOf(const ConvertedModule &module) {
   ConversionReport report = summarize(module);
   auto counts = [](const std::vector<ConversionReport::Count> &entries) {
     nb::list result;
@@ -135,8 +133,6 @@ nb::dict reportOf(const ConvertedModule &module) {
   result["seconds"] = nb::make_tuple(module.emitSeconds, module.verifySeconds);
   return result;
 }
-
-} // namespace
 
 void corten::bindings::bindConversion(nb::module_ &module) {
   nb::class_<EntryPoint>(module, "EntryPoint",
@@ -212,7 +208,8 @@ void corten::bindings::bindConversion(nb::module_ &module) {
   module.def("unsupported", &unsupported, nb::arg("program"));
   module.def(
       "has_lowering",
-      [](std::string nameSpace, std::string name, bool undecomposed) {
+      [](const std::string &nameSpace, const std::string &name,
+         bool undecomposed) {
         return hasLowering(nameSpace, name, operatorSet(undecomposed));
       },
       nb::arg("namespace"), nb::arg("name"), nb::arg("undecomposed") = false);

@@ -24,9 +24,7 @@ using namespace corten;
 using llvm::SmallVector;
 using llvm::StringRef;
 
-namespace {
-
-StringRef textOf(PyObject *object) {
+static StringRef textOf(PyObject *object) {
   Py_ssize_t length = 0;
   const char *data = PyUnicode_AsUTF8AndSize(object, &length);
   if (!data)
@@ -34,13 +32,13 @@ StringRef textOf(PyObject *object) {
   return {data, static_cast<size_t>(length)};
 }
 
-StringRef textOf(const std::string_view &text) {
+static StringRef textOf(const std::string_view &text) {
   return {text.data(), text.size()};
 }
 
 /// Keeps a Python object alive from C++ memory that may be freed without the
 /// interpreter lock held, or after the interpreter is gone.
-std::shared_ptr<const void> keepAlive(nb::object object) {
+static std::shared_ptr<const void> keepAlive(nb::object object) {
   return {object.release().ptr(), [](const void *held) {
             if (!Py_IsInitialized())
               return;
@@ -49,6 +47,7 @@ std::shared_ptr<const void> keepAlive(nb::object object) {
           }};
 }
 
+namespace {
 /// The builder as Python sees it. FX nodes, dtypes and graphs are known by
 /// object identity; the walker keeps them alive while it runs.
 class PyProgramBuilder {
@@ -62,7 +61,8 @@ public:
   }
 
   size_t addOperator(std::string_view nameSpace, std::string_view name,
-                     nb::list parameters, bool mutates, bool returnsView) {
+                     const nb::list &parameters, bool mutates,
+                     bool returnsView) {
     SmallVector<Parameter> saved;
     for (nb::handle entry : parameters) {
       nb::tuple fields = nb::borrow<nb::tuple>(entry);
@@ -136,8 +136,9 @@ public:
   int addWeight(nb::object owner, nb::handle dtype,
                 const std::vector<int64_t> &shape, uintptr_t address,
                 size_t bytes) {
-    return builder.addWeight(dtypeOf(dtype.ptr()), shape,
-                             reinterpret_cast<const void *>(address), bytes,
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): torch gives addresses as ints.
+    const void *data = reinterpret_cast<const void *>(address);
+    return builder.addWeight(dtypeOf(dtype.ptr()), shape, data, bytes,
                              keepAlive(std::move(owner)));
   }
 

@@ -83,7 +83,7 @@ def _check_row_major(node: torch.fx.Node) -> None:
         )
 
 
-class _Walker:
+class Walker:
     """Reads one program. Weights are registered as views, never copied."""
 
     def __init__(self) -> None:
@@ -111,8 +111,12 @@ class _Walker:
                 )
                 for argument in target._schema.arguments
             ]
+            returns_view = any(
+                result.alias_info is not None and not result.alias_info.is_write
+                for result in target._schema.returns
+            )
             return self.builder.operator(
-                namespace, name, parameters, target._schema.is_mutable
+                namespace, name, parameters, target._schema.is_mutable, returns_view
             )
         if isinstance(target, torch._ops.HigherOrderOperator):
             return self.builder.operator("higher_order", target._name, [])
@@ -125,27 +129,38 @@ class _Walker:
             namespace = "_operator"
         return self.builder.operator(namespace, target.__name__, [])
 
+    def call(
+        self,
+        node: torch.fx.Node,
+        name: str,
+        origin: torch.fx.Node | None = None,
+        shares_memory: bool = False,
+    ) -> None:
+        """Add a call; ``origin`` is the node of the user's that it is part of."""
+        if node.target in _STORAGE_VIEWS:
+            _check_row_major(node)
+        target: Any = node.target
+        meta = (origin or node).meta
+        self.builder.call(
+            node,
+            name,
+            self.operator_id(target),
+            node.args,
+            node.kwargs,
+            node.meta.get("val"),
+            meta.get("stack_trace"),
+            meta.get("nn_module_stack"),
+            shares_memory,
+        )
+
     def graph(self, module: torch.fx.GraphModule, graph: torch.fx.Graph) -> None:
         builder = self.builder
-        operator_id = self.operator_id
-        call = builder.call
+        call = self.call
         for node in graph.nodes:
-            meta = node.meta
             if node.op == "call_function":
-                if node.target in _STORAGE_VIEWS:
-                    _check_row_major(node)
-                call(
-                    node,
-                    node.name,
-                    operator_id(node.target),
-                    node.args,
-                    node.kwargs,
-                    meta.get("val"),
-                    meta.get("stack_trace"),
-                    meta.get("nn_module_stack"),
-                )
+                call(node, node.name)
             elif node.op == "placeholder":
-                builder.placeholder(node, node.name, meta.get("val"))
+                builder.placeholder(node, node.name, node.meta.get("val"))
             elif node.op == "get_attr":
                 owner: Any = module
                 for part in node.target.split("."):
@@ -157,6 +172,11 @@ class _Walker:
                     builder.bind_subgraph(node, node.name)
             elif node.op == "output":
                 builder.outputs(node.args[0])
+
+    def walk(self, program: ExportedProgram) -> None:
+        self.graph(program.graph_module, program.graph)
+        self.signature(program)
+        self.ranges(program)
 
     def weight(self, tensor: torch.Tensor) -> int:
         """Registers a tensor; one that is strided or elsewhere is brought here."""
@@ -231,8 +251,6 @@ def read_exported_program(program: ExportedProgram) -> tuple[_native.Program, bo
         The model, and whether it holds copies of weights (strided ones, or ones
         on another device) that would not follow a later change of the original.
     """
-    walker = _Walker()
-    walker.graph(program.graph_module, program.graph)
-    walker.signature(program)
-    walker.ranges(program)
+    walker = Walker()
+    walker.walk(program)
     return walker.builder.finish(), walker.has_copies

@@ -17,6 +17,7 @@ from coreai.authoring import Context
 
 from coreai_torch import _native
 from coreai_torch._debug_locations import _DebugInfoRecorder, verify_locations
+from coreai_torch._decompose import read_program
 from coreai_torch._handover import WeightCache, to_program
 from coreai_torch._progress import ProgressBar, announce, is_set
 from coreai_torch._report import ConversionReport
@@ -26,7 +27,6 @@ from coreai_torch._validate import (
     check_supported,
 )
 from coreai_torch._version import __version__
-from coreai_torch._walk import read_exported_program
 
 if TYPE_CHECKING:
     from coreai.authoring import AIProgram
@@ -62,12 +62,20 @@ class _Staged:
     input_names: list[str] = field(default_factory=list)
     output_names: list[str] = field(default_factory=list)
     state_names: list[str] = field(default_factory=list)
+    #: The exported program was not decomposed.
+    decompose: bool = False
+    lowerings: Collection[str] = ()
 
     def entry_point(self) -> _native.EntryPoint:
         """The program as it is now, under its names."""
         if self.is_snapshot:
             start = time.perf_counter()
-            self.program = read_exported_program(self.exported_program)[0]
+            self.program = read_program(
+                self.exported_program,
+                self.decompose,
+                self.lowerings,
+                self.entrypoint_name,
+            )[0]
             self.read_seconds = time.perf_counter() - start
         return _native.EntryPoint(
             self.program,
@@ -172,6 +180,8 @@ class TorchConverter:
         output_names: Sequence[str] | None = None,
         state_names: Sequence[str] | None = None,
         entrypoint_name: str = "main",
+        *,
+        decompose: bool = False,
     ) -> TorchConverter:
         """Stage an exported and decomposed program.
 
@@ -182,6 +192,10 @@ class TorchConverter:
             output_names: Names for the returned values.
             state_names: Names for mutated buffers, then mutated inputs.
             entrypoint_name: Name of the program's graph.
+            decompose: Take a program as ``torch.export.export()`` returns it,
+                without ``run_decompositions()``. The result is the same and
+                comes much sooner. The logger ``coreai_torch`` says which ops
+                had to be decomposed by torch.
 
         Returns:
             The converter, for chaining.
@@ -198,6 +212,7 @@ class TorchConverter:
             output_names,
             state_names,
             entrypoint_name,
+            decompose,
         )
 
     def add_pytorch_module(
@@ -211,6 +226,7 @@ class TorchConverter:
         entrypoint_name: str = "main",
         *,
         model: torch.nn.Module = _UNSET,
+        decompose: bool = False,
     ) -> TorchConverter:
         """Stage a module together with the function that exports it.
 
@@ -223,6 +239,8 @@ class TorchConverter:
             output_names: As in :meth:`add_exported_program`.
             state_names: As in :meth:`add_exported_program`.
             entrypoint_name: As in :meth:`add_exported_program`.
+            decompose: As in :meth:`add_exported_program`: ``export_fn`` returns
+                what ``torch.export.export()`` does.
 
         Returns:
             The converter, for chaining.
@@ -269,6 +287,7 @@ class TorchConverter:
             output_names,
             state_names,
             entrypoint_name,
+            decompose,
         )
 
     def to_coreai(self, *, entrypoints: Collection[str] | None = None) -> AIProgram:
@@ -357,6 +376,7 @@ class TorchConverter:
         output_names: Sequence[str] | None,
         state_names: Sequence[str] | None,
         entrypoint_name: str,
+        decompose: bool,
     ) -> TorchConverter:
         if not isinstance(exported_program, torch.export.ExportedProgram):
             msg = (
@@ -365,12 +385,17 @@ class TorchConverter:
             )
             raise TypeError(msg)
         start = time.perf_counter()
-        program, is_snapshot = read_exported_program(exported_program)
+        program, is_snapshot, read_from = read_program(
+            exported_program,
+            decompose,
+            self._user_defined_torch_lowering,
+            entrypoint_name,
+        )
         read_seconds = time.perf_counter() - start
         check_supported(program, entrypoint_name, self._user_defined_torch_lowering)
         staged = _Staged(
             entrypoint_name,
-            exported_program,
+            read_from,
             program,
             is_snapshot,
             kind,
@@ -378,6 +403,8 @@ class TorchConverter:
             _names(input_names, "input_names"),
             _names(output_names, "output_names"),
             _names(state_names, "state_names"),
+            decompose and read_from is exported_program,
+            self._user_defined_torch_lowering,
         )
         with self._staging:
             # Another thread may have taken the name meanwhile.

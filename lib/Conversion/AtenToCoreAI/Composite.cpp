@@ -67,9 +67,10 @@ static std::string letters(uint64_t hash) {
 
 std::string Emitter::uniqueSymbol(StringRef base, StringRef salt) {
   for (unsigned attempt = 0;; ++attempt) {
-    std::string seed =
-        (entryName + "\0" + base + "\0" + salt + "\0" + std::to_string(attempt))
-            .str();
+    const Twine separator('\0');
+    std::string seed = (entryName + separator + base + separator + salt +
+                        separator + Twine(attempt))
+                           .str();
     std::string symbol = (base + "_" + letters(llvm::xxh3_64bits(seed))).str();
     if (symbols.try_emplace(symbol).second)
       return symbol;

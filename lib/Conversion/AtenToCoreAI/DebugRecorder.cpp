@@ -160,8 +160,10 @@ static std::string sha256Of(StringRef file) {
 FileAttr DebugRecorder::fileAttribute(StringRef file, StringRef shown) {
   namespace path = llvm::sys::path;
   SmallString<128> full(shown);
-  if (options.sourcePaths == SourcePaths::Absolute)
-    llvm::sys::fs::make_absolute(full);
+  // Fails where the current folder is gone; a relative path then stays.
+  if (options.sourcePaths == SourcePaths::Absolute &&
+      llvm::sys::fs::make_absolute(full))
+    full = shown;
   return FileAttr::get(builder.getContext(), path::filename(full),
                        path::parent_path(full), sha256Of(file));
 }

@@ -161,7 +161,7 @@ static FailureOr<Interface> nameInterface(const EntryPoint &entry,
                         entry.name, location)))
     return failure();
 
-  auto nextInput = inputNames.begin();
+  auto *nextInput = inputNames.begin();
   SmallVector<std::string> arguments, results;
   for (Interface::Input &input : interface.inputs) {
     input.name = input.spec->isMutated
@@ -169,7 +169,7 @@ static FailureOr<Interface> nameInterface(const EntryPoint &entry,
                      : *nextInput++;
     arguments.push_back(input.name);
   }
-  auto nextOutput = outputNames.begin();
+  auto *nextOutput = outputNames.begin();
   for (Interface::Output &output : interface.outputs) {
     output.name = output.spec->mutated
                       ? stateNames[stateIndex.lookup(output.spec->mutated)]
