@@ -29,6 +29,11 @@ std::optional<std::string> corten::functionalName(StringRef name) {
     return ("__" + base.drop_front(3)).str() + suffix;
   if (base.ends_with("__") || !base.consume_back("_"))
     return std::nullopt;
+  // Their functional forms name the kinds of both operands, or of none.
+  if (base == "pow" || base == "float_power")
+    return (base + ".Tensor_" + overload).str();
+  if (base == "floor_divide" && overload == "Tensor")
+    return (base + ".default").str();
   return base.str() + suffix;
 }
 
@@ -109,13 +114,14 @@ static ViewKind viewKindOf(StringRef name, bool &isSometimes) {
       .Default(ViewKind::None);
 }
 
-/// In-place operators that change what a tensor is rather than what it holds.
-static bool changesMetadata(StringRef name) {
+/// In-place operators that change what a tensor is rather than what it holds,
+/// or that write to a second tensor.
+static bool isIrregular(StringRef name) {
   StringRef base = name.split('.').first;
   return llvm::StringSwitch<bool>(base)
       .Cases({"squeeze_", "unsqueeze_", "t_", "transpose_", "swapaxes_",
               "swapdims_", "resize_", "resize_as_", "set_", "as_strided_",
-              "rename_"},
+              "rename_", "rrelu_with_noise_"},
              true)
       .Default(false);
 }
@@ -587,9 +593,11 @@ bool Functionalizer::rewriteInPlace(const Node *node) {
   Argument target =
       node->arguments.empty() ? Argument() : resolve(node->arguments[0]);
   if (op.nameSpace != "aten" || !functional || !target.isValue())
-    return fail(*node, "writes to an argument other than its first");
-  if (changesMetadata(op.name))
-    return fail(*node, "changes the shape of a tensor in place");
+    return fail(*node, "(" + op.printedName() +
+                           ") writes to an argument other than its first");
+  if (isIrregular(op.name))
+    return fail(*node, "(" + op.printedName() +
+                           ") changes more than the values of a tensor");
   unsigned place = placeOf(target.asNode());
   // How torch says that a buffer got a new value that was written in place.
   if (op.name == "copy_.default")

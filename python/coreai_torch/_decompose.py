@@ -19,7 +19,7 @@ from coreai_torch._decompositions import get_decomp_table
 from coreai_torch._walk import Walker, read_exported_program
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Callable, Collection, Sequence
 
     from torch.export import ExportedProgram
 
@@ -52,6 +52,31 @@ def _is_copy_asked_for(node: torch.fx.Node) -> bool:
     return False
 
 
+def _is_viewable(
+    shape: Sequence[int], strides: Sequence[int], target: Sequence[int]
+) -> bool:
+    """Whether memory of this layout can be seen in another shape as it is.
+
+    Axes that lie in memory without a gap form a block; every block must be a
+    product of extents of the target, in order.
+    """
+    rest = list(target)
+    block = 1
+    for axis in reversed(range(len(shape))):
+        if block == 1:
+            inner = strides[axis]
+        block *= shape[axis]
+        if axis and (shape[axis - 1] == 1 or strides[axis - 1] == block * inner):
+            continue
+        covered = 1
+        while rest and (covered < block or rest[-1] == 1):
+            covered *= rest.pop()
+        if covered != block:
+            return False
+        block = 1
+    return not rest
+
+
 def _shares_memory(node: torch.fx.Node) -> bool:
     """Whether an operator of the set above returned a view here.
 
@@ -72,11 +97,22 @@ def _shares_memory(node: torch.fx.Node) -> bool:
         return False
     if source.shape == result.shape:
         return bool(source.stride() == result.stride())
+    sizes = (*source.shape, *source.stride(), *result.shape)
+    if all(type(size) is int for size in sizes):
+        return _is_viewable(source.shape, source.stride(), result.shape)
     try:
         source.view(result.shape)
-    except RuntimeError:
+    except (RuntimeError, ValueError):
         return False
     return True
+
+
+#: In-place operators that only say something about a tensor.
+_VIEWS_IN_PLACE = ("detach_.default", "requires_grad_.default")
+
+
+class _NotNativeError(Exception):
+    """The program has something that only torch can decompose."""
 
 
 class _UndecomposedWalker(Walker):
@@ -130,10 +166,11 @@ class _UndecomposedWalker(Walker):
             return True
         name = f"{name}.{target._overloadname}"
         if target._schema.is_mutable:
-            # Other writes than those to the operand are for C++ to refuse.
             functional = _native.functional_name(name)
-            if functional is None or _functional(target) is None:
-                return True
+            if functional is None:
+                return True  # C++ says what is wrong with it.
+            if name not in _VIEWS_IN_PLACE and _functional(target) is None:
+                raise _NotNativeError(f"{target} has no functional form")
             name = functional
         if _native.has_lowering(namespace, name, undecomposed=True):
             return True
@@ -151,7 +188,11 @@ class _UndecomposedWalker(Walker):
             written = node.args[0]
             target = _functional(target)
         operands = list(node.all_input_nodes)
-        module = _trace(target, node, operands, self._table)
+        try:
+            module = _trace(target, node, operands, self._table)
+        except Exception as error:
+            msg = f"{target} does not decompose by itself: {error}"
+            raise _NotNativeError(msg) from error
         self._modules.append(module)
         inputs = iter(operands)
         for inner in module.graph.nodes:
@@ -241,10 +282,8 @@ def _read_native(
     walker = _UndecomposedWalker(lowerings)
     try:
         walker.walk(program)
-    except (RuntimeError, NotImplementedError, TypeError) as error:
-        if not walker.decomposed:
-            raise
-        return f"{list(walker.decomposed)[-1]} does not decompose alone: {error}"
+    except _NotNativeError as error:
+        return str(error)
     walker.constants()
     obstacle = walker.builder.functionalize()
     if obstacle is not None:

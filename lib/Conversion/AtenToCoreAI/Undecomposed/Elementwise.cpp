@@ -17,12 +17,13 @@ static Value lowerConvert(const AtenNode &node, Emitter &emit) {
                       emit.elementType(node.result().dtype));
 }
 
-/// dropout(input, p, train) and its kin: outside of training all is kept.
+/// dropout(input, p, train) and its kin: outside of training all is kept. The
+/// in-place form calls its operand self.
 static FailureOr<Value> lowerDropout(const AtenNode &node, Emitter &emit) {
   if (node.flag("train") && node.number("p") != 0)
     return emit.error(node) << "dropout in training mode needs random numbers; "
                                "export the model in eval mode";
-  return emit.tensor(node, "input");
+  return emit.value(node[0u]);
 }
 
 //===----------------------------------------------------------------------===//
