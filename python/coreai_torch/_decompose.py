@@ -264,8 +264,11 @@ def _trace(
         args, kwargs = torch.fx.node.map_arg(
             (node.args, dict(node.kwargs)), given.__getitem__
         )
-        return target(*args, **kwargs)
+        return decomposition(*args, **kwargs)
 
+    # What the dispatcher would do with a composite operator depends on the
+    # machine (an LSTM becomes a call of oneDNN); the table's entry does not.
+    decomposition = table.get(target, target)
     mode = detect_fake_mode(values) or detect_fake_mode(node.meta.get("val"))
     trace = make_fx(run, decomposition_table=table, tracing_mode="real")
     with torch.no_grad():

@@ -4,6 +4,7 @@
 
 #include "../Call.h"
 #include "../DerivedOps.h"
+#include "../DimExpr.h"
 #include "SameAs.h"
 
 #include "corten/Dialect/CoreAI/IR/CoreAIOps.h"
@@ -158,17 +159,14 @@ static Value lowerPrelu(const AtenNode &node, Emitter &emit) {
 }
 
 /// glu(self, dim): the first half times the sigmoid of the second.
-static FailureOr<Value> lowerGlu(const AtenNode &node, Emitter &emit) {
+static Value lowerGlu(const AtenNode &node, Emitter &emit) {
   Value x = emit.refined(node, "self");
   int64_t axis = emit.axis(node.integer("dim"), emit.type(x).getRank());
-  int64_t extent = emit.type(x).getDimSize(axis);
-  if (ShapedType::isDynamic(extent))
-    return emit.error(node) << "glu along an axis of symbolic size";
-  Operation *halves = emit.createOp<coreai::SplitOp>(
-      {x, emit.indices({extent / 2, extent / 2}, IndexKind::Unsigned),
-       emit.index(axis)});
-  Value gate = emit.create<coreai::SigmoidOp>({halves->getResult(1)});
-  return emit.mul(halves->getResult(0), gate);
+  DimExpr extent(emit, x, axis), half = extent.floorDiv(2);
+  Value first = sliceAxis(emit, x, axis, DimExpr(emit, 0), half);
+  Value second = sliceAxis(emit, x, axis, half, extent);
+  return emit.refine(emit.mul(first, emit.create<coreai::SigmoidOp>({second})),
+                     emit.typeOf(node));
 }
 
 //===----------------------------------------------------------------------===//

@@ -212,14 +212,36 @@ static FailureOr<Value> joined(const AtenNode &node, Emitter &emit,
   return call(node, emit, "cat.default", {{"tensors", tensors}, {"dim", axis}});
 }
 
-/// stack(tensors, dim)
+/// stack(tensors, dim): joined along an axis that is then split in two; behind
+/// the last axis, joined along a new one.
 static FailureOr<Value> lowerStack(const AtenNode &node, Emitter &emit) {
-  int64_t rank = emit.typeOf(node).getRank();
-  int64_t axis = emit.axis(node.integer("dim"), rank);
+  RankedTensorType type = emit.typeOf(node);
+  int64_t axis = emit.axis(node.integer("dim"), type.getRank());
+  bool isNewAxis = axis == type.getRank() - 1;
   SmallVector<Value> tensors;
-  for (const Argument &tensor : node.list("tensors"))
-    tensors.push_back(emit.expandDims(emit.refined(tensor), {axis}));
-  return joined(node, emit, tensors, axis);
+  for (const Argument &tensor : node.list("tensors")) {
+    Value x = emit.refined(tensor);
+    tensors.push_back(isNewAxis ? emit.expandDims(x, {axis}) : x);
+  }
+  if (isNewAxis)
+    return joined(node, emit, tensors, axis);
+  RankedTensorType each = emit.type(tensors.front());
+  SmallVector<int64_t> shape(each.getShape());
+  if (!each.isDynamicDim(axis))
+    shape[axis] *= static_cast<int64_t>(tensors.size());
+  FailureOr<Value> all =
+      call(node, emit, "cat.default", {{"tensors", tensors}, {"dim", axis}},
+           RankedTensorType::get(shape, type.getElementType()));
+  if (failed(all))
+    return failure();
+  if (type.hasStaticShape())
+    return emit.reshape(*all, type.getShape());
+  SmallVector<DimExpr> sizes;
+  for (int64_t at = 0; at < each.getRank(); ++at)
+    sizes.push_back(DimExpr(emit, tensors.front(), at));
+  sizes.insert(sizes.begin() + axis,
+               DimExpr(emit, static_cast<int64_t>(tensors.size())));
+  return emit.reshape(*all, joinDims(emit, sizes), type);
 }
 
 /// hstack(tensors): scalars become vectors; vectors join end to end.
