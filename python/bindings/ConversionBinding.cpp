@@ -6,7 +6,10 @@
 #include "corten/Conversion/AtenToCoreAI/Report.h"
 #include "corten/Handover/Handover.h"
 
+#include "llvm/ADT/STLExtras.h"
+
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
@@ -39,12 +42,14 @@ static constexpr std::chrono::milliseconds kProgressInterval(50);
 static std::unique_ptr<ConvertedModule> convertEntryPoints(
     const std::vector<EntryPoint> &entryPoints, bool debug,
     SourcePaths sourcePaths, std::vector<std::string> sourceRoots,
-    std::pair<uint64_t, uint64_t> firstIds, nb::object progress) {
+    std::pair<uint64_t, uint64_t> firstIds,
+    const std::vector<std::string> &userLowerings, nb::object progress) {
   ConversionOptions options;
   options.debugLocations = debug;
   options.sourcePaths = sourcePaths;
   options.sourceRoots = std::move(sourceRoots);
   options.counters = {firstIds.first, firstIds.second};
+  options.userLowerings.insert_range(userLowerings);
   if (!progress.is_none())
     options.progress =
         [&, last = std::chrono::steady_clock::now()](size_t nodes) mutable {
@@ -107,6 +112,34 @@ static nb::list unsupported(const Program &program) {
                                  uses));
   }
   return result;
+}
+
+/// (calls, scopes). A call is (node, where it is, key of its lowering, place of
+/// its stand-in, which results the stand-in has, index of its scope, number of
+/// values before it); a scope is {name: (position, operation, region or None,
+/// number)}.
+static nb::tuple userCallsOf(const ConvertedModule &module) {
+  UserCallTable table = userCallTable(module);
+  nb::list calls, scopes;
+  for (auto [call, standIn] :
+       llvm::zip_equal(module.userCalls, table.standIns)) {
+    nb::list present;
+    for (const ValueInfo &info : call.node->results)
+      present.append(info.kind != ValueInfo::Kind::None);
+    nb::object node = nb::borrow(
+        static_cast<PyObject *>(const_cast<void *>(call.node->origin)));
+    calls.append(nb::make_tuple(node, describeNode(call.entryPoint, *call.node),
+                                call.lowering, standIn, present, call.scope,
+                                call.numVisible));
+  }
+  for (const std::vector<ValuePlace> &places : table.scopes) {
+    nb::dict names;
+    for (auto [position, place] : llvm::enumerate(places))
+      names[place.name.c_str()] =
+          nb::make_tuple(position, place.operation, place.region, place.number);
+    scopes.append(names);
+  }
+  return nb::make_tuple(calls, scopes);
 }
 
 static nb::dict reportOf(const ConvertedModule &module) {
@@ -192,6 +225,9 @@ void corten::bindings::bindConversion(nb::module_ &module) {
                              self.counters.nextOperationId);
           },
           "The first free numbers of nodes and of operations.")
+      .def("user_calls", &userCallsOf,
+           "The calls that the user lowers, and the values that they can ask "
+           "for by name.")
       .def("report", &reportOf, "What the module holds, counted.");
 
   nb::enum_<SourcePaths>(module, "SourcePaths")
@@ -201,8 +237,10 @@ void corten::bindings::bindConversion(nb::module_ &module) {
 
   module.def("convert", &convertEntryPoints, nb::arg("entry_points"),
              nb::arg("debug"), nb::arg("source_paths"), nb::arg("source_roots"),
-             nb::arg("first_ids"), nb::arg("progress").none(),
-             "Converts all entry points into one module. `progress` is called "
+             nb::arg("first_ids"), nb::arg("user_lowerings"),
+             nb::arg("progress").none(),
+             "Converts all entry points into one module. Operators among "
+             "`user_lowerings` become user calls. `progress` is called "
              "now and then with the number of nodes lowered. Raises "
              "ValueError.");
   module.def("unsupported", &unsupported, nb::arg("program"));

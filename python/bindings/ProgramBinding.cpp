@@ -99,6 +99,8 @@ public:
       node.stackTrace = sharedText(stackTrace.ptr());
     if (!moduleStack.is_none())
       node.module = decodeModuleStack(moduleStack.ptr());
+    node.origin = key.ptr();
+    origins.append(key);
     nodes[key.ptr()] = &node;
   }
 
@@ -175,7 +177,10 @@ public:
     return std::pair(obstacle->node->name.str(), obstacle->reason);
   }
 
-  std::shared_ptr<const Program> finish() { return builder.finish(); }
+  std::shared_ptr<const Program> finish() {
+    builder.setOriginOwner(keepAlive(origins));
+    return builder.finish();
+  }
 
 private:
   const Node *findNode(nb::handle key) const {
@@ -370,6 +375,8 @@ private:
   std::vector<Graph *> graphs;
   Graph *lastSubgraph = nullptr;
   std::unordered_map<PyObject *, const Node *> nodes;
+  /// The nodes of calls, for functions of the user's that are given them.
+  nb::list origins;
   std::unordered_map<PyObject *, const Graph *> attributes;
   std::unordered_map<PyObject *, ScalarType> dtypes;
   std::unordered_map<PyObject *, StringRef> texts;

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from coreai.authoring import Context
 
     from coreai_torch import _native
+    from coreai_torch._user_calls import UserCalls
 
 #: coreai-core maps small assets at this alignment; a larger one breaks them.
 _BLOB_ALIGNMENT = 16
@@ -61,10 +62,8 @@ def _attach_weights(
         raise RuntimeError(msg)
 
 
-def _set_locations(module: ir.Module, text: str, with_arguments: list[int]) -> None:
-    """Gives the operations their locations, and block arguments their owner's."""
-    table: Any = ir.Module.parse(text).operation.attributes["coreai.locations"]
-    locations = [ir.Location.from_attr(attribute) for attribute in table]
+def _operations(module: ir.Module) -> list[ir.Operation]:
+    """The operations of a module, each after what it contains."""
     operations: list[ir.Operation] = []
 
     def visit(operation: ir.Operation) -> ir.WalkResult:
@@ -72,6 +71,15 @@ def _set_locations(module: ir.Module, text: str, with_arguments: list[int]) -> N
         return ir.WalkResult.ADVANCE
 
     module.operation.walk(visit)
+    return operations
+
+
+def _set_locations(
+    operations: list[ir.Operation], text: str, with_arguments: list[int]
+) -> None:
+    """Gives the operations their locations, and block arguments their owner's."""
+    table: Any = ir.Module.parse(text).operation.attributes["coreai.locations"]
+    locations = [ir.Location.from_attr(attribute) for attribute in table]
     for operation, location in zip(operations, locations, strict=True):
         _bindings.set_op_location(operation, location)
     for place in with_arguments:
@@ -80,14 +88,22 @@ def _set_locations(module: ir.Module, text: str, with_arguments: list[int]) -> N
 
 
 def to_program(
-    converted: _native.ConvertedModule, context: Context, cache: WeightCache
+    converted: _native.ConvertedModule,
+    context: Context,
+    cache: WeightCache,
+    calls: UserCalls,
 ) -> AIProgram:
-    """Parses the module in the official context and attaches the weights."""
+    """Parses the module in the official context and completes it there.
+
+    Weights are attached, and calls that the user lowers are lowered.
+    """
     mlir_context = context._mlir_context
     with mlir_context, ir.Location.unknown():
         module = ir.Module.parse(converted.bytecode(), mlir_context)
-        _set_locations(module, *converted.location_table())
+        operations = _operations(module)
+        _set_locations(operations, *converted.location_table())
         resources = converted.resources()
         if resources:
             _attach_weights(module, resources, cache)
+        calls.lower(module, operations)
     return AIProgram._from_mlir_module(module)

@@ -109,6 +109,12 @@ class ConvertedModule:
     def resources(self) -> list[tuple[str, str, npt.NDArray[np.uint8]]]: ...
     @property
     def next_ids(self) -> tuple[int, int]: ...
+    def user_calls(
+        self,
+    ) -> tuple[
+        list[tuple[Any, str, str, int, list[bool], int, int]],
+        list[dict[str, tuple[int, int, int | None, int]]],
+    ]: ...
     def report(self) -> dict[str, Any]: ...
 
 class SourcePaths(enum.Enum):
@@ -122,6 +128,7 @@ def convert(
     source_paths: SourcePaths,
     source_roots: Sequence[str],
     first_ids: tuple[int, int],
+    user_lowerings: Sequence[str],
     progress: Callable[[int], None] | None,
 ) -> ConvertedModule: ...
 def unsupported(program: Program) -> list[tuple[str, str, bool, list[Any]]]: ...

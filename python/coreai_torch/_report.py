@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import io
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from coreai_torch import _native
+    from coreai_torch._user_calls import UserCalls
 
 
 @dataclass(frozen=True)
@@ -39,6 +41,10 @@ def _readable(count: int) -> str:
     return f"{size:.2f} GiB"
 
 
+def _most_frequent_first(counts: Counter[str]) -> dict[str, int]:
+    return dict(sorted(counts.items(), key=lambda entry: (-entry[1], entry[0])))
+
+
 @dataclass(frozen=True)
 class ConversionReport:
     """The outcome of one :meth:`TorchConverter.to_coreai`."""
@@ -62,14 +68,19 @@ class ConversionReport:
         converted: _native.ConvertedModule,
         entrypoints: list[str],
         read_seconds: float,
+        calls: UserCalls,
     ) -> ConversionReport:
-        """Count what ``converted`` holds."""
+        """Count what ``converted`` holds, and what lowerings of ``calls`` made."""
         counts = converted.report()
         emitting, verifying = counts["seconds"]
         return cls(
             entrypoints,
-            dict(counts["operations"]),
-            dict(counts["composites"]),
+            _most_frequent_first(
+                Counter(dict(counts["operations"])) + calls.operations
+            ),
+            _most_frequent_first(
+                Counter(dict(counts["composites"])) + calls.composites
+            ),
             [Argument(*state) for state in counts["states"]],
             {kind: Weights(n, size) for kind, n, size in counts["weights"]},
             [Argument(*dead) for dead in counts["dead_inputs"]],

@@ -19,8 +19,10 @@ from coreai_torch import _native
 from coreai_torch._debug_locations import _DebugInfoRecorder, verify_locations
 from coreai_torch._decompose import read_program
 from coreai_torch._handover import WeightCache, to_program
+from coreai_torch._lowerings import Lowering, check_registration
 from coreai_torch._progress import ProgressBar, announce, is_set
 from coreai_torch._report import ConversionReport
+from coreai_torch._user_calls import UserCalls
 from coreai_torch._validate import (
     check_custom_ops,
     check_parameters,
@@ -166,7 +168,7 @@ class TorchConverter:
         )
         self._report: ConversionReport | None = None
         self._staged: list[_Staged] = []
-        self._user_defined_torch_lowering: dict[str, Callable[..., Any]] = {}
+        self._user_defined_torch_lowering: dict[str, Lowering] = {}
         self._weights: WeightCache = {}
         #: Held by the conversion that runs.
         self._busy = threading.Lock()
@@ -321,6 +323,35 @@ class TorchConverter:
         finally:
             self._busy.release()
 
+    def register_torch_lowering(
+        self, qualified_name: str, allow_override: bool = False
+    ) -> Callable[[Lowering], Lowering]:
+        """Return a decorator that registers a lowering on this converter.
+
+        The lowering is a function ``(values_map, node, loc)``. It finds operands
+        in ``values_map`` by the names of FX nodes, builds with
+        ``coreai._compiler.dialects.coreai``, and returns a value, or a list with
+        one for each result of the op.
+
+        Args:
+            qualified_name: ``namespace::op.overload``; ``.default`` may be left
+                out.
+            allow_override: Whether it may replace a lowering, built-in or not.
+
+        Raises:
+            ValueError: From the decorator, if the name has another form, has a
+                lowering already, or is in a reserved namespace (``aten``,
+                ``higher_order``, ``coreai``, ``coreaix``) and no op of torch.
+        """
+
+        def register(function: Lowering) -> Lowering:
+            lowerings = self._user_defined_torch_lowering
+            check_registration(qualified_name, function, lowerings, allow_override)
+            lowerings[qualified_name] = function
+            return function
+
+        return register
+
     def report(self) -> ConversionReport:
         """Return what the last conversion made; print it for tables.
 
@@ -435,6 +466,8 @@ class TorchConverter:
                 s.program, s.entrypoint_name, self._user_defined_torch_lowering
             )
         recorder = self._debug_info_recorder
+        # A lowering may register others; they are for the next conversion.
+        lowerings = dict(self._user_defined_torch_lowering)
         total = sum(s.program.num_nodes for s in staged)
         with ProgressBar(total, self._progress, self._verbose) as bar:
             converted = _native.convert(
@@ -443,17 +476,20 @@ class TorchConverter:
                 _SOURCE_PATHS[self._source_paths],
                 _source_roots() if self._source_paths == "relative" else [],
                 recorder.next_ids,
+                list(lowerings),
                 bar if bar.is_wanted else None,
             )
-        recorder.next_ids = converted.next_ids
+        calls = UserCalls(converted, lowerings)
         start = time.perf_counter()
-        program = to_program(converted, self.context, self._weights)
+        program = to_program(converted, self.context, self._weights, calls)
+        recorder.next_ids = (converted.next_ids[0], calls.next_operation_id)
         if recorder.config.verify_debuginfo_locations:
             verify_locations(program._mlir_module)
         report = ConversionReport.of(
             converted,
             [s.entrypoint_name for s in staged],
             sum(s.read_seconds for s in staged),
+            calls,
         )
         report.seconds["hand over"] = time.perf_counter() - start
         self._report = report

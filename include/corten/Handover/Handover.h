@@ -10,7 +10,9 @@
 
 #include "corten/Conversion/AtenToCoreAI/Conversion.h"
 
+#include <optional>
 #include <string>
+#include <vector>
 
 namespace corten {
 
@@ -29,6 +31,26 @@ struct LocationTable {
 };
 
 LocationTable locationTable(const ConvertedModule &module);
+
+/// Where a value is, for whoever walks the module on the other side.
+struct ValuePlace {
+  /// The node's name; "name#1" for a node with several results.
+  std::string name;
+  /// Place of the operation that owns it, in the order of a walk that visits an
+  /// operation after what it contains.
+  unsigned operation = 0;
+  /// The region whose argument it is; none for a result.
+  std::optional<unsigned> region;
+  unsigned number = 0;
+};
+
+/// Places of what ConvertedModule::userCalls and ::scopes refer to.
+struct UserCallTable {
+  std::vector<unsigned> standIns;
+  std::vector<std::vector<ValuePlace>> scopes;
+};
+
+UserCallTable userCallTable(const ConvertedModule &module);
 
 /// The module as text, in custom or generic form.
 std::string moduleText(const ConvertedModule &module, bool generic);

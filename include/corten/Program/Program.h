@@ -296,6 +296,9 @@ struct Node {
   llvm::StringRef stackTrace;
   /// The innermost module that made the call; null when torch recorded none.
   const ModuleFrame *module = nullptr;
+  /// What the front door read the call from, in a form that only it knows.
+  /// Lives as long as the program.
+  const void *origin = nullptr;
 
   /// Value information of a node with a single result.
   const ValueInfo &info() const {
@@ -380,6 +383,8 @@ public:
   /// False for a program as torch.export returns it, with the operators that a
   /// decomposition would replace.
   bool isDecomposed = true;
+  /// Keeps the origins of nodes alive.
+  std::shared_ptr<const void> originOwner;
 
 private:
   friend class ProgramBuilder;
@@ -436,6 +441,11 @@ public:
   Node &edit(const Node *node) { return program->nodes[node->index]; }
   Graph &edit(const Graph *graph);
   void setIsDecomposed(bool value) { program->isDecomposed = value; }
+
+  /// Keeps `owner`, to which the origins of nodes belong.
+  void setOriginOwner(std::shared_ptr<const void> owner) {
+    program->originOwner = std::move(owner);
+  }
 
   /// Ends the building: marks mutated inputs and hands the program over.
   std::unique_ptr<Program> finish();

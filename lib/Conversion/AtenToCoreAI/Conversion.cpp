@@ -60,28 +60,22 @@ corten::findUnsupported(const Program &program) {
 // The conversion
 //===----------------------------------------------------------------------===//
 
-/// What went wrong, then where it stands in the user's code.
-static std::string describeFailure(StringRef entry, const Node *node,
-                                   StringRef diagnostics) {
-  std::string message;
-  llvm::raw_string_ostream stream(message);
-  if (!node) {
-    stream << diagnostics;
-    return message;
-  }
-  stream << diagnostics << "\n  entry point '" << entry << "', node '"
-         << node->name << "'";
-  if (node->callee)
-    stream << " (" << node->callee->printedName() << ")";
-  if (SourceLocation source = node->source(); source.isKnown()) {
+std::string corten::describeNode(StringRef entryPoint, const Node &node) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  stream << "\n  entry point '" << entryPoint << "', node '" << node.name
+         << "'";
+  if (node.callee)
+    stream << " (" << node.callee->printedName() << ")";
+  if (SourceLocation source = node.source(); source.isKnown()) {
     stream << "\n  at " << source.file << ":" << source.line;
     if (!source.function.empty())
       stream << " in " << source.function;
   }
-  if (node->module && !node->module->path.empty())
-    stream << "\n  in module " << node->module->path << " ("
-           << node->module->className << ")";
-  return message;
+  if (node.module && !node.module->path.empty())
+    stream << "\n  in module " << node.module->path << " ("
+           << node.module->className << ")";
+  return text;
 }
 
 std::unique_ptr<ConvertedModule>
@@ -113,7 +107,9 @@ corten::convert(ArrayRef<EntryPoint> entryPoints,
   Emitter emitter(*result, options);
   for (const EntryPoint &entry : entryPoints) {
     if (failed(emitter.emitEntryPoint(entry))) {
-      error = describeFailure(entry.name, emitter.currentNode, diagnostics);
+      error = diagnostics;
+      if (emitter.currentNode)
+        error += describeNode(entry.name, *emitter.currentNode);
       return nullptr;
     }
   }

@@ -326,6 +326,12 @@ private:
   mlir::Operation *inferAndCreate(mlir::OperationState &state, InferFn infer);
 
   mlir::LogicalResult emitNode(const Node &node);
+  /// The user's lowering for an operator; empty if there is none.
+  llvm::StringRef userLowering(const Operator &op);
+  mlir::LogicalResult emitUserCall(const Node &node, llvm::StringRef lowering);
+  /// Begins to note the values of `graph` if the user lowers some of it.
+  void beginScope(const Graph &graph);
+  void noteValues(const Node &node);
   mlir::LogicalResult checkResults(const Node &node,
                                    llvm::ArrayRef<mlir::Value> results);
   std::string uniqueSymbol(llvm::StringRef base, llvm::StringRef salt);
@@ -343,6 +349,9 @@ private:
   llvm::DenseMap<const Node *, Results> values;
   llvm::DenseSet<std::pair<const Node *, unsigned>> usedResults;
   llvm::StringMap<unsigned> symbols;
+  llvm::DenseMap<const Operator *, llvm::StringRef> userLoweringOf;
+  /// Index into the result's scopes; none for a graph without user calls.
+  std::optional<size_t> scope;
   bool failed = false;
 };
 

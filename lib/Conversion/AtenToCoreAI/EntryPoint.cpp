@@ -12,6 +12,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
+#include "llvm/Support/SaveAndRestore.h"
 
 using namespace corten;
 using namespace mlir;
@@ -290,12 +291,15 @@ LogicalResult Emitter::emitNodes(const Graph &graph) {
         node->callee->name == "getitem" && node->arguments[0].isValue())
       usedResults.insert({node->arguments[0].asNode(),
                           static_cast<unsigned>(node->arguments[1].asInt())});
+  llvm::SaveAndRestore outerScope(scope);
+  beginScope(graph);
   for (const Node *node : graph.nodes) {
     if (node->kind != Node::Kind::Call || !live.contains(node))
       continue;
     currentNode = node;
     if (mlir::failed(emitNode(*node)))
       return failure();
+    noteValues(*node);
     debug->recordNode(*node, results(*node));
     if (++nodesLowered % kProgressInterval == 0 && options.progress)
       options.progress(nodesLowered);
@@ -337,6 +341,8 @@ LogicalResult Emitter::emitNode(const Node &node) {
       return error(node) << "'" << node.name << "' has the type "
                          << scalarTypeName(info.dtype)
                          << ", which Core AI cannot express";
+  if (StringRef lowering = userLowering(*node.callee); !lowering.empty())
+    return emitUserCall(node, lowering);
   // Nothing can be computed about tensors without elements, and many ops of the
   // runtime do not take them.
   if (isEmpty(node)) {

@@ -158,6 +158,7 @@ def test_progress_comes_from_the_lowering():
             _native.SourcePaths.ABSOLUTE,
             [],
             (0, 0),
+            [],
             seen.append,
         )
     assert seen == sorted(seen)

@@ -14,6 +14,7 @@
 #include "mlir/IR/OwningOpRef.h"
 
 #include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/StringSet.h"
 
 #include <functional>
 #include <memory>
@@ -59,6 +60,10 @@ struct ConversionOptions {
   /// Folders that relative paths begin in.
   std::vector<std::string> sourceRoots;
   DebugCounters counters;
+  /// Operators that the user lowers: "namespace::name.overload", where
+  /// ".default" may be left out, and "None::name" for Python operators. They
+  /// win over the table.
+  llvm::StringSet<> userLowerings;
   /// Told now and then how many nodes have been lowered.
   std::function<void(size_t)> progress;
 };
@@ -72,6 +77,28 @@ struct Resource {
   TensorView data;
 };
 
+/// A value of the module and the node that it belongs to.
+struct NamedValue {
+  const Node *node = nullptr;
+  unsigned result = 0;
+  mlir::Value value;
+};
+
+/// A call that the user lowers. In the module an unrealized conversion cast
+/// stands in for it, with the call's values as operands and one result for each
+/// result of the node that is a tensor or a number.
+struct UserCall {
+  std::string entryPoint;
+  const Node *node = nullptr;
+  /// The entry of ConversionOptions::userLowerings that it matches.
+  std::string lowering;
+  mlir::Operation *standIn = nullptr;
+  /// The values that have been computed before it in its graph: the first
+  /// `numVisible` of an entry of ConvertedModule::scopes.
+  size_t scope = 0;
+  size_t numVisible = 0;
+};
+
 struct ConvertedModule {
   /// Declared first: the module must go before its context does.
   std::unique_ptr<mlir::MLIRContext> context;
@@ -81,11 +108,19 @@ struct ConvertedModule {
   /// Every weight that was emitted, by the memory it comes from and its type in
   /// the module. Entry points that share one list it once.
   llvm::SetVector<std::pair<const void *, mlir::Type>> weights;
+  /// In the order of emission. Their nodes belong to the programs.
+  std::vector<UserCall> userCalls;
+  /// The values of each graph that has user calls, in the order of emission. A
+  /// graph that is emitted twice has two.
+  std::vector<std::vector<NamedValue>> scopes;
   /// Where the next conversion may go on numbering.
   DebugCounters counters;
   double emitSeconds = 0;
   double verifySeconds = 0;
 };
+
+/// Where a node stands in the user's code, as lines that follow a message.
+std::string describeNode(llvm::StringRef entryPoint, const Node &node);
 
 /// One place where an unsupported operator is used.
 struct UnsupportedUse {
