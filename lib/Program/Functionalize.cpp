@@ -162,7 +162,7 @@ static std::optional<SmallVector<int64_t>> permutationOf(const Node &node,
     for (int64_t dim = 0; dim < rank; ++dim)
       if (!llvm::is_contained(source, dim))
         rest.push_back(dim);
-    auto next = rest.begin();
+    const int64_t *next = rest.begin();
     for (int64_t dim = 0; dim < rank; ++dim) {
       auto *moved = llvm::find(target, dim);
       order[dim] =
@@ -681,7 +681,8 @@ bool Functionalizer::rewriteSubgraphs(const Node &node) {
     if (argument.kind() != Argument::Kind::Graph)
       continue;
     Functionalizer inner(builder, builder.edit(argument.asGraph()), false);
-    if ((obstacle = inner.run()))
+    obstacle = inner.run();
+    if (obstacle)
       return false;
   }
   return true;

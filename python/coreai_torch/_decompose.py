@@ -142,12 +142,10 @@ class _UndecomposedWalker(Walker):
         if origin is None and not self.is_native(target):
             self._decompose(node)
             return
-        super().call(
-            node,
-            name,
-            origin,
-            target in _VIEWS_WHERE_POSSIBLE and _shares_memory(node),
-        )
+        super().call(node, name, origin)
+
+    def shares_memory(self, node: torch.fx.Node) -> bool:
+        return node.target in _VIEWS_WHERE_POSSIBLE and _shares_memory(node)
 
     def is_native(self, target: Any) -> bool:
         known = self._is_native.get(target)

@@ -134,7 +134,6 @@ class Walker:
         node: torch.fx.Node,
         name: str,
         origin: torch.fx.Node | None = None,
-        shares_memory: bool = False,
     ) -> None:
         """Add a call; ``origin`` is the node of the user's that it is part of."""
         if node.target in _STORAGE_VIEWS:
@@ -150,8 +149,12 @@ class Walker:
             node.meta.get("val"),
             meta.get("stack_trace"),
             meta.get("nn_module_stack"),
-            shares_memory,
+            self.shares_memory(node),
         )
+
+    def shares_memory(self, _: torch.fx.Node) -> bool:
+        """Whether an operator that may return a view did so; for writes only."""
+        return False
 
     def graph(self, module: torch.fx.GraphModule, graph: torch.fx.Graph) -> None:
         builder = self.builder

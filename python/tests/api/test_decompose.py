@@ -86,7 +86,7 @@ WRITES = {
     "to a buffer, by name": lambda m, x: _assign(m, x),
     "to the input": lambda m, x: x.mul_(2) + 1,
     "through the input's view": lambda m, x: (x[0].zero_(), x.sum())[1],
-    "to both": lambda m, x: (m.state.copy_(x), x.neg_())[0] + 1,
+    "to both": lambda m, x: (m.state.copy_(x), x.mul_(3))[0] + 1,
     "within no_grad": lambda m, x: _without_gradients(m, x),
     "a constant's copy": lambda m, x: x + torch.tensor([1.0, 2, 3, 4, 5, 6]).mul_(2),
     "dropout in place": lambda m, x: F.dropout(x * 2, 0.5, False, inplace=True),
