@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test opinfo lint tidy bench wheel clean
+.PHONY: help setup build demo test opinfo supported lint tidy bench wheel clean
 
 # Extra arguments for pytest: make test PYTEST_ARGS='-k conv'
 PYTEST_ARGS ?=
@@ -12,7 +12,7 @@ BENCH_ARGS ?=
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):[^#]*## /\1\t/p' $(MAKEFILE_LIST) | \
-	  awk -F'\t' '{ printf "  make %-7s %s\n", $$1, $$2 }'
+	  awk -F'\t' '{ printf "  make %-9s %s\n", $$1, $$2 }'
 
 setup: ## install what is missing: Debian packages, .venv, CMake configuration
 	@scripts/setup
@@ -28,6 +28,9 @@ test: build ## lint, lit, unit tests, pytest
 
 opinfo: build ## run the samples of PyTorch's operator database
 	@PYTHONPATH=python/tests .venv/bin/python -m opinfo $(OPINFO_ARGS)
+
+supported: build ## write docs/supported-ops.md
+	@PYTHONPATH=python/tests .venv/bin/python -m supported
 
 lint: build ## clang-format, ruff, mypy; clang-tidy on the files you touched
 	@scripts/lint

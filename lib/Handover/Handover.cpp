@@ -12,43 +12,13 @@ using namespace corten;
 
 static constexpr size_t kBlobAlignment = 16;
 
-/// Takes all locations out of a module, until it goes.
-namespace {
-class WithoutLocations {
-public:
-  explicit WithoutLocations(mlir::ModuleOp module) {
-    mlir::Location unknown = mlir::UnknownLoc::get(module.getContext());
-    module->walk([&](mlir::Operation *op) {
-      operations.push_back({op, op->getLoc()});
-      op->setLoc(unknown);
-      for (mlir::Region &region : op->getRegions())
-        for (mlir::BlockArgument argument : region.getArguments()) {
-          arguments.push_back({argument, argument.getLoc()});
-          argument.setLoc(unknown);
-        }
-    });
-  }
-  ~WithoutLocations() {
-    for (auto [op, location] : operations)
-      op->setLoc(location);
-    for (auto [argument, location] : arguments)
-      argument.setLoc(location);
-  }
-
-private:
-  llvm::SmallVector<std::pair<mlir::Operation *, mlir::Location>> operations;
-  llvm::SmallVector<std::pair<mlir::BlockArgument, mlir::Location>> arguments;
-};
-} // namespace
-
-std::string corten::moduleBytecode(ConvertedModule &module) {
-  WithoutLocations without(*module.module);
+std::string corten::moduleBytecode(const ConvertedModule &module) {
   std::string bytes;
   llvm::raw_string_ostream stream(bytes);
   // Writing fails only for bytecode versions that cannot hold the module; none
   // is asked for.
   mlir::LogicalResult written =
-      mlir::writeBytecodeToFile(module.module.get(), stream);
+      mlir::writeBytecodeToFile(*module.module, stream);
   assert(mlir::succeeded(written) && "current bytecode version refused");
   (void)written;
   return bytes;

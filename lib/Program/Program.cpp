@@ -43,11 +43,12 @@ static SourceLocation parseFrame(StringRef rest) {
   return location;
 }
 
+/// The file of code that torch wrote itself, while it captured a branch.
+static constexpr StringRef kGenerated = "<eval_with_key>";
+
 SourceLocation Node::source() const {
-  size_t begin = stackTrace.rfind(kFile);
-  if (begin == StringRef::npos)
-    return {};
-  return parseFrame(stackTrace.drop_front(begin + kFile.size()));
+  llvm::SmallVector<SourceLocation> frames = sourceFrames();
+  return frames.empty() ? SourceLocation() : frames.back();
 }
 
 llvm::SmallVector<SourceLocation> Node::sourceFrames() const {
@@ -57,7 +58,8 @@ llvm::SmallVector<SourceLocation> Node::sourceFrames() const {
        begin = rest.find(kFile)) {
     rest = rest.drop_front(begin + kFile.size());
     // A line of source text may look like a frame's beginning.
-    if (SourceLocation frame = parseFrame(rest); frame.isKnown())
+    SourceLocation frame = parseFrame(rest);
+    if (frame.isKnown() && !frame.file.starts_with(kGenerated))
       frames.push_back(frame);
   }
   return frames;

@@ -10,6 +10,7 @@
 namespace corten::bindings {
 
 void bindProgram(nanobind::module_ &module);
+void bindMetal(nanobind::module_ &module);
 void bindConversion(nanobind::module_ &module);
 
 } // namespace corten::bindings

@@ -43,12 +43,15 @@ static std::unique_ptr<ConvertedModule> convertEntryPoints(
     const std::vector<EntryPoint> &entryPoints, bool debug,
     SourcePaths sourcePaths, std::vector<std::string> sourceRoots,
     std::pair<uint64_t, uint64_t> firstIds,
+    const std::vector<metal::Kernel> &kernels,
     const std::vector<std::string> &userLowerings, nb::object progress) {
   ConversionOptions options;
   options.debugLocations = debug;
   options.sourcePaths = sourcePaths;
   options.sourceRoots = std::move(sourceRoots);
   options.counters = {firstIds.first, firstIds.second};
+  for (const metal::Kernel &kernel : kernels)
+    options.kernels[kernel.name + ".default"] = kernel;
   options.userLowerings.insert_range(userLowerings);
   if (!progress.is_none())
     options.progress =
@@ -60,14 +63,16 @@ static std::unique_ptr<ConvertedModule> convertEntryPoints(
           nb::gil_scoped_acquire lock;
           progress(nodes);
         };
-  std::string error;
+  ConversionError error;
   std::unique_ptr<ConvertedModule> module;
   {
     nb::gil_scoped_release unlock;
     module = convert(entryPoints, options, error);
   }
+  if (!module && error.isTypeError)
+    throw nb::type_error(error.message.c_str());
   if (!module)
-    throw nb::value_error(error.c_str());
+    throw nb::value_error(error.message.c_str());
   return module;
 }
 
@@ -87,7 +92,8 @@ static nb::list shapeOf(const ValueInfo &info, const Program &program) {
 }
 
 /// [(printed name, namespace, whether it mutates, [(file, line, function,
-/// module path, class, dtype, shape of the first tensor operand)])]
+/// module path, class, dtype, shape of the first tensor operand, whether it is
+/// inside a branch)])]
 static nb::list unsupported(const Program &program) {
   nb::list result;
   for (const UnsupportedOperator &entry : findUnsupported(program)) {
@@ -105,7 +111,8 @@ static nb::list unsupported(const Program &program) {
           module ? str(module->path) : std::string(),
           module ? str(module->shortClassName()) : std::string(),
           operand ? str(scalarTypeName(operand->dtype)) : std::string(),
-          operand ? nb::object(shapeOf(*operand, program)) : nb::none()));
+          operand ? nb::object(shapeOf(*operand, program)) : nb::none(),
+          use.isNested));
     }
     result.append(nb::make_tuple(entry.op->printedName(),
                                  str(entry.op->nameSpace), entry.op->mutates,
@@ -186,7 +193,7 @@ void corten::bindings::bindConversion(nb::module_ &module) {
                               "A verified module in the coreai dialect.")
       .def(
           "bytecode",
-          [](ConvertedModule &self) {
+          [](const ConvertedModule &self) {
             std::string bytes = moduleBytecode(self);
             return nb::bytes(bytes.data(), bytes.size());
           },
@@ -194,9 +201,7 @@ void corten::bindings::bindConversion(nb::module_ &module) {
       .def(
           "location_table",
           [](const ConvertedModule &self) {
-            LocationTable table = locationTable(self);
-            return std::pair(std::move(table.text),
-                             std::move(table.withArguments));
+            return std::pair(self.locations.text, self.locations.withArguments);
           },
           "The text of a module that lists the locations of all operations, "
           "and which operations have block arguments.")
@@ -225,6 +230,8 @@ void corten::bindings::bindConversion(nb::module_ &module) {
                              self.counters.nextOperationId);
           },
           "The first free numbers of nodes and of operations.")
+      .def_ro("warnings", &ConvertedModule::warnings,
+              "What the user should know about the program.")
       .def("user_calls", &userCallsOf,
            "The calls that the user lowers, and the values that they can ask "
            "for by name.")
@@ -237,12 +244,13 @@ void corten::bindings::bindConversion(nb::module_ &module) {
 
   module.def("convert", &convertEntryPoints, nb::arg("entry_points"),
              nb::arg("debug"), nb::arg("source_paths"), nb::arg("source_roots"),
-             nb::arg("first_ids"), nb::arg("user_lowerings"),
-             nb::arg("progress").none(),
+             nb::arg("first_ids"), nb::arg("kernels"),
+             nb::arg("user_lowerings"), nb::arg("progress").none(),
              "Converts all entry points into one module. Operators among "
              "`user_lowerings` become user calls. `progress` is called "
              "now and then with the number of nodes lowered. Raises "
-             "ValueError.");
+             "ValueError, or TypeError for an operand that a kernel cannot "
+             "take.");
   module.def("unsupported", &unsupported, nb::arg("program"));
   module.def(
       "has_lowering",

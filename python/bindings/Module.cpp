@@ -3,7 +3,11 @@
 #include "Bindings.h"
 
 NB_MODULE(_native, module) {
+  // torch keeps the functions of custom ops until the process ends, and with
+  // them all globals of the user's script: converters live on.
+  nanobind::set_leak_warnings(false);
   module.doc() = "The C++ side of coreai_torch.";
   corten::bindings::bindProgram(module);
+  corten::bindings::bindMetal(module);
   corten::bindings::bindConversion(module);
 }

@@ -3,16 +3,19 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from coreai._compiler import ir
 from coreai._compiler._mlir_libs._coreaiIR._bindings import mlir as _bindings
-from coreai.authoring import AIProgram
 
 from coreai_torch._debug_locations import block_arguments
+from coreai_torch._program import program_of
 
 if TYPE_CHECKING:
-    from coreai.authoring import Context
+    from collections.abc import Iterator
+
+    from coreai.authoring import AIProgram, Context
 
     from coreai_torch import _native
     from coreai_torch._user_calls import UserCalls
@@ -87,11 +90,25 @@ def _set_locations(
             _bindings.set_block_arg_location(argument, locations[place])
 
 
+@contextmanager
+def _single_threaded(context: ir.Context, is_private: bool) -> Iterator[None]:
+    """Spares the locks of a context that no other thread can know of."""
+    if not is_private:
+        yield
+        return
+    context.enable_multithreading(False)
+    try:
+        yield
+    finally:
+        context.enable_multithreading(True)
+
+
 def to_program(
     converted: _native.ConvertedModule,
     context: Context,
     cache: WeightCache,
     calls: UserCalls,
+    is_private: bool = False,
 ) -> AIProgram:
     """Parses the module in the official context and completes it there.
 
@@ -99,11 +116,12 @@ def to_program(
     """
     mlir_context = context._mlir_context
     with mlir_context, ir.Location.unknown():
-        module = ir.Module.parse(converted.bytecode(), mlir_context)
-        operations = _operations(module)
-        _set_locations(operations, *converted.location_table())
-        resources = converted.resources()
-        if resources:
-            _attach_weights(module, resources, cache)
+        with _single_threaded(mlir_context, is_private):
+            module = ir.Module.parse(converted.bytecode(), mlir_context)
+            operations = _operations(module)
+            _set_locations(operations, *converted.location_table())
+            resources = converted.resources()
+            if resources:
+                _attach_weights(module, resources, cache)
         calls.lower(module, operations)
-    return AIProgram._from_mlir_module(module)
+    return program_of(module)

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection
 from typing import Any
 
 import torch
@@ -124,7 +124,7 @@ def _check_exists(qualified_name: str, namespace: str, name: str) -> None:
 def check_registration(
     qualified_name: str,
     function: Lowering,
-    lowerings: Mapping[str, Lowering],
+    lowerings: Collection[str],
     allow_override: bool,
 ) -> None:
     """Raise unless ``function`` may be registered under ``qualified_name``.
@@ -132,7 +132,7 @@ def check_registration(
     Args:
         qualified_name: ``namespace::op.overload``; ``.default`` may be left out.
         function: The lowering.
-        lowerings: What is registered already.
+        lowerings: Names that are registered already.
         allow_override: Whether it may replace a lowering.
 
     Raises:

@@ -88,6 +88,35 @@ class ProgramBuilder:
 
 def functional_name(name: str) -> str | None: ...
 
+class KernelInputKind(enum.Enum):
+    TENSOR = ...
+    INT = ...
+    FLOAT = ...
+    BOOL = ...
+
+class MetalKernel:
+    """A Metal kernel as its author describes it."""
+
+    def __init__(
+        self,
+        name: str,
+        inputs: Sequence[tuple[str, KernelInputKind]],
+        results: Sequence[str],
+        body: str,
+        helpers: str,
+        parameters: Sequence[tuple[str, str, str]],
+        templates: Sequence[tuple[str, str]],
+    ) -> None: ...
+    def check_source(
+        self,
+        inputs: Sequence[tuple[str, int, str | None]],
+        results: Sequence[tuple[str, int, str | None]],
+    ) -> str: ...
+
+def int_literal(name: str, value: int) -> str: ...
+def float_literal(name: str, value: float) -> str: ...
+def source_lines(path: str, addresses: Sequence[int]) -> list[tuple[str, int, int]]: ...
+
 class EntryPoint:
     """A program under the name it gets in the module."""
 
@@ -109,6 +138,8 @@ class ConvertedModule:
     def resources(self) -> list[tuple[str, str, npt.NDArray[np.uint8]]]: ...
     @property
     def next_ids(self) -> tuple[int, int]: ...
+    @property
+    def warnings(self) -> list[str]: ...
     def user_calls(
         self,
     ) -> tuple[
@@ -128,6 +159,7 @@ def convert(
     source_paths: SourcePaths,
     source_roots: Sequence[str],
     first_ids: tuple[int, int],
+    kernels: Sequence[MetalKernel],
     user_lowerings: Sequence[str],
     progress: Callable[[int], None] | None,
 ) -> ConvertedModule: ...

@@ -15,6 +15,12 @@ import torch
 from coreai._compiler import ir
 from coreai._compiler.dialects import coreai
 
+from coreai_torch import _compat
+
+print_graph = _compat.print_graph
+_get_module_hierarchy = _compat.get_module_hierarchy
+_ModuleInstanceRegistry = _compat.ModuleInstanceRegistry
+
 _Values = Mapping[str, ir.Value]
 
 

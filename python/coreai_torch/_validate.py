@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     import torch
     from torch.export import ExportedProgram
 
-#: (file, line, function, module path, module class, dtype, shape)
-_Use = tuple[str, int, str, str, str, str, "list[Any] | None"]
+#: (file, line, function, module path, module class, dtype, shape, in a branch)
+_Use = tuple[str, int, str, str, str, str, "list[Any] | None", bool]
 #: (printed name, namespace, whether it works in place, uses)
 _Offender = tuple[str, str, bool, list[_Use]]
 
@@ -23,8 +23,10 @@ _SHOWN_USES = 4
 
 
 def _describe(use: _Use) -> str:
-    file, line, function, path, module_class, dtype, shape = use
+    file, line, function, path, module_class, dtype, shape, is_nested = use
     parts = [f"{file}:{line}" if line else "(no source line)"]
+    if is_nested:
+        parts.append("inside a branch or loop")
     if function:
         where = f"{module_class}." if module_class else ""
         parts.append(f"in {where}{function}")
@@ -112,10 +114,17 @@ def check_supported(
 
     decomposable = _decomposable(offenders)
     if decomposable:
-        raise ValueError(
-            _message(entrypoint_name, "non-decomposed ops", decomposable)
-            + "\nFix: call run_decompositions() before adding the program: "
+        fix = (
+            "\nFix: call run_decompositions() before adding the program: "
             "ep = ep.run_decompositions(coreai_torch.get_decomp_table())"
+        )
+        if any(o[2] and any(use[-1] for use in o[3]) for o in decomposable):
+            fix += (
+                "\nA write inside cond or while_loop cannot be decomposed: return "
+                "the new value, and copy_() it to its place after the call."
+            )
+        raise ValueError(
+            _message(entrypoint_name, "non-decomposed ops", decomposable) + fix
         )
     raise ValueError(
         _message(entrypoint_name, "unsupported ATen ops", offenders)

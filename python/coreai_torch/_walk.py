@@ -62,6 +62,9 @@ def _check_layout(specs: list[OutputSpec]) -> None:
         raise AssertionError(msg)
 
 
+#: Calls an op in order with other effects: prints, checks, foreign state.
+_WITH_EFFECTS = torch.ops.higher_order.with_effects
+
 #: Ops that count in the memory of their input rather than in its axes.
 _STORAGE_VIEWS = (
     torch.ops.aten.as_strided.default,
@@ -92,6 +95,9 @@ class Walker:
         )
         self.operators: dict[Any, int] = {}
         self.has_copies = False
+        #: Calls under ``with_effects``, and the values that only order them.
+        self.effects: set[torch.fx.Node] = set()
+        self.tokens: set[torch.fx.Node] = set()
 
     def operator_id(self, target: Callable[..., Any]) -> int:
         known = self.operators.get(target)
@@ -136,17 +142,28 @@ class Walker:
         origin: torch.fx.Node | None = None,
     ) -> None:
         """Add a call; ``origin`` is the node of the user's that it is part of."""
-        if node.target in _STORAGE_VIEWS:
-            _check_row_major(node)
         target: Any = node.target
+        args: Any = node.args
+        value = node.meta.get("val")
+        if target in _STORAGE_VIEWS:
+            _check_row_major(node)
+        elif target is _WITH_EFFECTS:
+            # (token, op, *args) -> (token, *results)
+            self.effects.add(node)
+            target, args, value = args[1], args[2:], value[1:]
+        elif target is operator.getitem and args[0] in self.effects:
+            if args[1] == 0:
+                self.tokens.add(node)
+                return
+            args = (args[0], args[1] - 1)
         meta = (origin or node).meta
         self.builder.call(
             node,
             name,
             self.operator_id(target),
-            node.args,
+            args,
             node.kwargs,
-            node.meta.get("val"),
+            value,
             meta.get("stack_trace"),
             meta.get("nn_module_stack"),
             self.shares_memory(node),
@@ -174,7 +191,10 @@ class Walker:
                     builder.end_subgraph()
                     builder.bind_subgraph(node, node.name)
             elif node.op == "output":
-                builder.outputs(node.args[0])
+                values = node.args[0]
+                if self.tokens:
+                    values = [value for value in values if value not in self.tokens]
+                builder.outputs(values)
 
     def walk(self, program: ExportedProgram) -> None:
         self.graph(program.graph_module, program.graph)

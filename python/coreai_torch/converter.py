@@ -8,6 +8,7 @@ import os
 import sys
 import threading
 import time
+import warnings
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
@@ -29,6 +30,8 @@ from coreai_torch._validate import (
     check_supported,
 )
 from coreai_torch._version import __version__
+from coreai_torch.kernels import TorchMetalKernel
+from coreai_torch.kernels._kernel import NAMESPACE as _KERNEL_NAMESPACE
 
 if TYPE_CHECKING:
     from coreai.authoring import AIProgram
@@ -155,7 +158,9 @@ class TorchConverter:
         if source_paths not in _SOURCE_PATHS:
             msg = f"source_paths must be one of {list(_SOURCE_PATHS)}"
             raise ValueError(msg)
-        self.context = Context()
+        self._context = Context()
+        #: Nobody else has seen the context yet.
+        self._context_is_private = True
         self._mode = mode
         self._source_paths = source_paths
         self._verbose = verbose
@@ -169,11 +174,19 @@ class TorchConverter:
         self._report: ConversionReport | None = None
         self._staged: list[_Staged] = []
         self._user_defined_torch_lowering: dict[str, Lowering] = {}
+        #: By qualified name.
+        self._kernels: dict[str, TorchMetalKernel] = {}
         self._weights: WeightCache = {}
         #: Held by the conversion that runs.
         self._busy = threading.Lock()
         #: Held while the list of staged programs changes.
         self._staging = threading.Lock()
+
+    @property
+    def context(self) -> Context:
+        """The authoring context that all programs of this converter are in."""
+        self._context_is_private = False
+        return self._context
 
     def add_exported_program(
         self,
@@ -292,6 +305,34 @@ class TorchConverter:
             decompose,
         )
 
+    def register_custom_kernels(
+        self, kernels: Sequence[TorchMetalKernel]
+    ) -> TorchConverter:
+        """Let programs call these Metal kernels.
+
+        Args:
+            kernels: The kernels; the names of all that are registered differ.
+
+        Returns:
+            The converter, for chaining.
+
+        Raises:
+            TypeError: If one is not a :class:`TorchMetalKernel`.
+            ValueError: If a kernel of that name is already registered.
+        """
+        added: dict[str, TorchMetalKernel] = {}
+        for kernel in kernels:
+            if not isinstance(kernel, TorchMetalKernel):
+                msg = f"expected a TorchMetalKernel, got {type(kernel).__name__}"
+                raise TypeError(msg)
+            name = f"{_KERNEL_NAMESPACE}::{kernel.name}.default"
+            if name in added or name in self._lowerings():
+                msg = f"{name} is already registered"
+                raise ValueError(msg)
+            added[name] = kernel
+        self._kernels.update(added)
+        return self
+
     def to_coreai(self, *, entrypoints: Collection[str] | None = None) -> AIProgram:
         """Convert what is staged into one program.
 
@@ -345,9 +386,9 @@ class TorchConverter:
         """
 
         def register(function: Lowering) -> Lowering:
-            lowerings = self._user_defined_torch_lowering
-            check_registration(qualified_name, function, lowerings, allow_override)
-            lowerings[qualified_name] = function
+            taken = self._lowerings()
+            check_registration(qualified_name, function, taken, allow_override)
+            self._user_defined_torch_lowering[qualified_name] = function
             return function
 
         return register
@@ -380,10 +421,14 @@ class TorchConverter:
                 "TorchConverter(",
                 "  programs:",
                 *(programs or ["    (none)"]),
-                f"  custom_lowerings: {list(self._user_defined_torch_lowering)}",
+                f"  custom_lowerings: {sorted(self._lowerings())}",
                 ")",
             ]
         )
+
+    def _lowerings(self) -> set[str]:
+        """Qualified names of the operators that the user brought."""
+        return {*self._user_defined_torch_lowering, *self._kernels}
 
     def _check_entrypoint(self, name: str) -> None:
         if not isinstance(name, str):
@@ -419,11 +464,11 @@ class TorchConverter:
         program, is_snapshot, read_from = read_program(
             exported_program,
             decompose,
-            self._user_defined_torch_lowering,
+            self._lowerings(),
             entrypoint_name,
         )
         read_seconds = time.perf_counter() - start
-        check_supported(program, entrypoint_name, self._user_defined_torch_lowering)
+        check_supported(program, entrypoint_name, self._lowerings())
         staged = _Staged(
             entrypoint_name,
             read_from,
@@ -435,7 +480,7 @@ class TorchConverter:
             _names(output_names, "output_names"),
             _names(state_names, "state_names"),
             decompose and read_from is exported_program,
-            self._user_defined_torch_lowering,
+            self._lowerings(),
         )
         with self._staging:
             # Another thread may have taken the name meanwhile.
@@ -462,9 +507,7 @@ class TorchConverter:
     def _convert(self, staged: list[_Staged]) -> AIProgram:
         entry_points = [s.entry_point() for s in staged]
         for s in staged:
-            check_custom_ops(
-                s.program, s.entrypoint_name, self._user_defined_torch_lowering
-            )
+            check_custom_ops(s.program, s.entrypoint_name, self._lowerings())
         recorder = self._debug_info_recorder
         # A lowering may register others; they are for the next conversion.
         lowerings = dict(self._user_defined_torch_lowering)
@@ -476,12 +519,23 @@ class TorchConverter:
                 _SOURCE_PATHS[self._source_paths],
                 _source_roots() if self._source_paths == "relative" else [],
                 recorder.next_ids,
+                [kernel.describe() for kernel in self._kernels.values()],
                 list(lowerings),
                 bar if bar.is_wanted else None,
             )
+        for message in converted.warnings:
+            # The caller of to_coreai().
+            warnings.warn(message, UserWarning, stacklevel=3)
         calls = UserCalls(converted, lowerings)
         start = time.perf_counter()
-        program = to_program(converted, self.context, self._weights, calls)
+        program = to_program(
+            converted,
+            self._context,
+            self._weights,
+            calls,
+            self._context_is_private,
+        )
+        self._context_is_private = False
         recorder.next_ids = (converted.next_ids[0], calls.next_operation_id)
         if recorder.config.verify_debuginfo_locations:
             verify_locations(program._mlir_module)

@@ -3,7 +3,7 @@
 // Gives a finished module to coreai-core in the same process. The two MLIRs
 // share no objects: the module crosses as bytecode without weight data, and
 // each weight is attached on the other side as a view of its own memory.
-// Locations cross on their own.
+// Locations cross on their own, as the table that the conversion made.
 
 #ifndef CORTEN_HANDOVER_HANDOVER_H
 #define CORTEN_HANDOVER_HANDOVER_H
@@ -18,19 +18,7 @@ namespace corten {
 
 /// The module as MLIR bytecode that coreai-core's parser reads. Resources are
 /// mentioned by key; their data is not in it, and neither are locations.
-std::string moduleBytecode(ConvertedModule &module);
-
-/// The locations of all operations of a module.
-struct LocationTable {
-  /// A module with an array attribute `coreai.locations`, in the order of a
-  /// walk that visits an operation after what it contains.
-  std::string text;
-  /// Places in that order of operations that have blocks with arguments, which
-  /// are where the operation is.
-  std::vector<unsigned> withArguments;
-};
-
-LocationTable locationTable(const ConvertedModule &module);
+std::string moduleBytecode(const ConvertedModule &module);
 
 /// Where a value is, for whoever walks the module on the other side.
 struct ValuePlace {

@@ -312,7 +312,7 @@ struct Node {
   const Argument *findArgument(llvm::StringRef name) const;
 
   SourceLocation source() const;
-  /// All recorded lines, outermost first.
+  /// All recorded lines of the user's and of libraries, outermost first.
   llvm::SmallVector<SourceLocation> sourceFrames() const;
 };
 

@@ -16,7 +16,15 @@ static Value activated(const AtenNode &node, Emitter &emit) {
                    emit.elementType(node.result().dtype));
 }
 
-/// relu, sigmoid, silu, tanh (self)
+/// relu(self). The interpreter's relu does not take tensors without elements.
+static Value lowerRelu(const AtenNode &node, Emitter &emit) {
+  Value x = activated(node, emit);
+  return emit.mayBeEmpty
+             ? emit.maximum(x, emit.scalar(0, getElementTypeOrSelf(x)))
+             : emit.create<coreai::ReluOp>({x});
+}
+
+/// sigmoid, silu, tanh (self)
 template <typename Op>
 static Value lowerActivation(const AtenNode &node, Emitter &emit) {
   return emit.create<Op>({activated(node, emit)});

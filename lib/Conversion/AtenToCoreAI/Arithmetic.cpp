@@ -6,6 +6,7 @@
 // and an integer tensor meets a float number in f32.
 
 #include "DerivedOps.h"
+#include "Loop.h"
 #include "Table.h"
 
 #include "corten/Dialect/CoreAI/IR/CoreAIOps.h"
@@ -56,38 +57,24 @@ static FailureOr<Value> timesAlpha(const AtenNode &node, Emitter &emit,
   return emit.mul(x, *alpha);
 }
 
-/// add(self, other, alpha) = self + alpha * other
-static FailureOr<Value> lowerAdd(const AtenNode &node, Emitter &emit) {
+/// self + alpha * other, or self - alpha * other; with the roles of the
+/// operands exchanged if it is reversed.
+template <Value (Emitter::*Step)(Value, Value), bool IsReversed = false>
+static FailureOr<Value> lowerSum(const AtenNode &node, Emitter &emit) {
   FailureOr<Pair> pair = operands(node, emit);
   if (failed(pair))
     return failure();
+  if constexpr (IsReversed)
+    std::swap(pair->lhs, pair->rhs);
   FailureOr<Value> scaled = timesAlpha(node, emit, pair->rhs);
   if (failed(scaled))
     return failure();
-  return emit.add(pair->lhs, *scaled);
+  return (emit.*Step)(pair->lhs, *scaled);
 }
 
-/// sub(self, other, alpha) = self - alpha * other
-static FailureOr<Value> lowerSub(const AtenNode &node, Emitter &emit) {
-  FailureOr<Pair> pair = operands(node, emit);
-  if (failed(pair))
-    return failure();
-  FailureOr<Value> scaled = timesAlpha(node, emit, pair->rhs);
-  if (failed(scaled))
-    return failure();
-  return emit.sub(pair->lhs, *scaled);
-}
-
-/// rsub(self, other, alpha) = other - alpha * self
-static FailureOr<Value> lowerRsub(const AtenNode &node, Emitter &emit) {
-  FailureOr<Pair> pair = operands(node, emit);
-  if (failed(pair))
-    return failure();
-  FailureOr<Value> scaled = timesAlpha(node, emit, pair->lhs);
-  if (failed(scaled))
-    return failure();
-  return emit.sub(pair->rhs, *scaled);
-}
+static constexpr auto lowerAdd = lowerSum<&Emitter::add>;
+static constexpr auto lowerSub = lowerSum<&Emitter::sub>;
+static constexpr auto lowerRsub = lowerSum<&Emitter::sub, true>;
 
 /// Operations that are one step once the operands have one type.
 template <Value (Emitter::*Step)(Value, Value)>
@@ -347,6 +334,49 @@ static FailureOr<Value> lowerNextafter(const AtenNode &node, Emitter &emit) {
   Value isUndefined = emit.logicalOr(isNan(emit, x), isNan(emit, *other));
   return emit.cast(emit.where(isUndefined, emit.add(x, *other), result),
                    element);
+}
+
+//===----------------------------------------------------------------------===//
+// Divisors
+//===----------------------------------------------------------------------===//
+
+/// Euclid's algorithm on all elements at once, until the last one is done.
+static Value greatestDivisor(Emitter &emit, Value x, Value y) {
+  Value zero = numberLike(emit, 0, x), one = numberLike(emit, 1, x);
+  // Both in the shape of the result.
+  Value a = emit.add(x, emit.mul(y, zero)), b = emit.add(y, emit.mul(x, zero));
+  auto axes = llvm::to_vector(llvm::seq<int64_t>(0, emit.type(a).getRank()));
+  Results last = loop(
+      emit, {a, b},
+      [&](ValueRange state) {
+        return emit.reduce<coreai::AnyOp>(emit.notEqual(state[1], zero), axes,
+                                          /*keepDims=*/false);
+      },
+      [&](ValueRange state) {
+        Value isDone = emit.equal(state[1], zero);
+        Value rest = emit.modulo(state[0], emit.where(isDone, one, state[1]));
+        return Results{emit.where(isDone, state[0], state[1]),
+                       emit.where(isDone, state[1], rest)};
+      });
+  return absolute(emit, last[0]);
+}
+
+/// gcd(self, other), never negative; gcd(0, 0) is 0.
+static FailureOr<Value> lowerGcd(const AtenNode &node, Emitter &emit) {
+  FailureOr<Pair> pair = operands(node, emit);
+  if (failed(pair))
+    return failure();
+  return greatestDivisor(emit, pair->lhs, pair->rhs);
+}
+
+/// lcm(self, other) = |self / gcd * other|, 0 where both are.
+static FailureOr<Value> lowerLcm(const AtenNode &node, Emitter &emit) {
+  FailureOr<Pair> pair = operands(node, emit);
+  if (failed(pair))
+    return failure();
+  Value divisor = emit.maximum(greatestDivisor(emit, pair->lhs, pair->rhs),
+                               numberLike(emit, 1, pair->lhs));
+  return absolute(emit, emit.mul(emit.divide(pair->lhs, divisor), pair->rhs));
 }
 
 llvm::ArrayRef<TableEntry> corten::loweringsArithmetic() {

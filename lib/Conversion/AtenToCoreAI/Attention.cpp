@@ -25,50 +25,86 @@ static Value causalMask(Emitter &emit, const DimExpr &queries,
 // Bringing operands to [B, H, T, D]
 //===----------------------------------------------------------------------===//
 
-/// Leading axes of a tensor with more than four, as one.
-static Value flattenBatch(Emitter &emit, Value x) {
-  return emit.mergeAxes(x, 0, emit.type(x).getRank() - 3);
-}
+namespace {
+/// Brings operands, which have any number of batch axes and broadcast against
+/// each other, to [B, H, T, D], and the result back.
+class HeadLayout {
+public:
+  /// Where heads are grouped, the third-last axis is one of heads even if there
+  /// is none in front of it.
+  HeadLayout(Emitter &emit, RankedTensorType result, ArrayRef<Value> operands,
+             bool isGrouped)
+      : emit(emit), result(result), operands(operands), isGrouped(isGrouped) {}
 
-/// One head if there is no axis of heads, one batch if there is none of those.
-static Value toRank4(Emitter &emit, Value x) {
-  switch (emit.type(x).getRank()) {
-  case 2:
-    return emit.expandDims(x, {0, 1});
-  case 3:
-    return emit.expandDims(x, {1});
-  case 4:
-    return x;
-  default:
-    return flattenBatch(emit, x);
+  /// A mask, which may have any number of axes up to that of the result. What
+  /// comes back broadcasts to [B, H, Tq, Tk].
+  Value enterMask(Value mask) const {
+    int64_t rank = result.getRank(), own = emit.type(mask).getRank();
+    // Without heads, the third-last axis is the batch.
+    if (rank == 3 && own == 3 && !isGrouped)
+      return emit.expandDims(mask, {1});
+    return rank > 4 && own > 3 ? mergeBatch(mask) : mask;
   }
-}
 
-/// Brings a mask, which broadcasts to [batch..., Tq, Tk] of the query as it
-/// was given, to what broadcasts to [B, H, Tq, Tk].
-static Value maskToRank4(Emitter &emit, Value mask, Value query) {
-  int64_t rank = emit.type(mask).getRank();
-  RankedTensorType queryType = emit.type(query);
-  // Without heads, the mask's third-last axis is the batch.
-  if (queryType.getRank() == 3 && rank == 3)
-    return emit.expandDims(mask, {1});
-  if (queryType.getRank() <= 4 || rank < 4)
-    return mask;
-  // The batch axes are about to become one: repeat the mask's to match.
-  int64_t batchAxes = queryType.getRank() - 3;
-  SmallVector<DimExpr> shape;
-  SmallVector<int64_t> extents;
-  for (int64_t axis = 0; axis < batchAxes; ++axis)
-    shape.push_back(DimExpr(emit, query, axis));
-  for (int64_t axis = rank - 3; axis < rank; ++axis)
-    shape.push_back(DimExpr(emit, mask, axis));
-  for (const DimExpr &dim : shape)
-    extents.push_back(dim.extent());
-  Value repeated = emit.broadcastTo(
-      mask, joinDims(emit, shape, IndexKind::Unsigned),
-      RankedTensorType::get(extents, emit.type(mask).getElementType()));
-  return flattenBatch(emit, repeated);
-}
+  Value enter(Value x) const {
+    x = enterMask(x);
+    int64_t missing = 4 - emit.type(x).getRank();
+    return emit.expandDims(x, llvm::to_vector(llvm::seq<int64_t>(0, missing)));
+  }
+
+  Value leave(Value x) const {
+    int64_t rank = result.getRank();
+    if (rank == 4)
+      return x;
+    if (rank == 3)
+      return emit.shrinkDims(x, {isGrouped ? 0 : 1});
+    if (rank == 2)
+      return emit.shrinkDims(x, {0, 1});
+    SmallVector<DimExpr> shape;
+    for (int64_t axis = 0; axis < rank - 3; ++axis)
+      shape.push_back(batchExtent(axis));
+    for (int64_t axis = 1; axis < 4; ++axis)
+      shape.push_back(DimExpr(emit, x, axis));
+    return emit.reshape(x, joinDims(emit, shape), result);
+  }
+
+private:
+  /// All axes in front of the heads as one. Where they are not those of the
+  /// result, they are repeated, unless all of them are to be.
+  Value mergeBatch(Value x) const {
+    int64_t rank = result.getRank(), batchAxes = rank - 3;
+    int64_t missing = rank - emit.type(x).getRank();
+    x = emit.expandDims(x, llvm::to_vector(llvm::seq<int64_t>(0, missing)));
+    ArrayRef<int64_t> own = emit.type(x).getShape();
+    if (!llvm::all_of(own.take_front(batchAxes),
+                      [](int64_t extent) { return extent == 1; })) {
+      SmallVector<int64_t> shape(result.getShape().take_front(batchAxes));
+      llvm::append_range(shape, own.drop_front(batchAxes));
+      x = emit.broadcast(x, emit.type(x).clone(shape), [&](int64_t axis) {
+        return batchExtent(axis).vector();
+      });
+    }
+    return emit.mergeAxes(x, 0, batchAxes);
+  }
+
+  /// Extent of a batch axis of the result, from an operand that is not
+  /// broadcast along it.
+  DimExpr batchExtent(int64_t axis) const {
+    for (Value operand : operands) {
+      RankedTensorType type = emit.type(operand);
+      int64_t own = axis - (result.getRank() - type.getRank());
+      if (own >= 0 && type.getDimSize(own) != 1)
+        return {emit, operand, own};
+    }
+    return {emit, 1};
+  }
+
+  Emitter &emit;
+  RankedTensorType result;
+  ArrayRef<Value> operands;
+  bool isGrouped;
+};
+} // namespace
 
 //===----------------------------------------------------------------------===//
 // The composite
@@ -145,16 +181,15 @@ static FailureOr<Value> lowerAttention(const AtenNode &node, Emitter &emit) {
   Value key = emit.tensor(node, "key");
   Value value = emit.tensor(node, "value");
   Value mask = emit.optionalTensor(node, "attn_mask");
-  int64_t rank = emit.type(query).getRank();
-  if (rank < 2)
-    return emit.error(node) << "attention of a query with " << rank << " axes";
   if (node.flag("is_causal")) {
     if (mask)
       return emit.error(node) << "attention with both a mask and is_causal";
-    mask = causalMask(emit, DimExpr(emit, query, rank - 2),
-                      DimExpr(emit, key, rank - 2));
+    auto length = [&](Value x) -> DimExpr {
+      return {emit, x, emit.type(x).getRank() - 2};
+    };
+    mask = causalMask(emit, length(query), length(key));
   }
-  bool repeats = node.has("enable_gqa") && node.flag("enable_gqa");
+  bool isGrouped = node.has("enable_gqa") && node.flag("enable_gqa");
   std::optional<double> scale;
   if (node.has("scale"))
     scale = node.number("scale");
@@ -166,18 +201,20 @@ static FailureOr<Value> lowerAttention(const AtenNode &node, Emitter &emit) {
                      {"query", "key", "value"}};
   if (scale)
     spec.attributes.push_back({"scale", *scale});
-  SmallVector<Value> operands = {toRank4(emit, query), toRank4(emit, key),
-                                 toRank4(emit, value)};
+  Value given[] = {query, key, value};
+  HeadLayout layout(emit, emit.typeOf(node), given, isGrouped);
+  SmallVector<Value> operands = llvm::map_to_vector(
+      given, [&](Value operand) { return layout.enter(operand); });
   if (mask) {
     spec.arguments.push_back("m");
     spec.inputs.push_back("attn_mask");
-    operands.push_back(maskToRank4(emit, mask, query));
+    operands.push_back(layout.enterMask(mask));
   }
 
   FailureOr<Value> attended = emit.composite(
       spec, operands, [&](ValueRange arguments) -> FailureOr<Value> {
         FailureOr<Value> keys = arguments[1], values = arguments[2];
-        if (repeats) {
+        if (isGrouped) {
           int64_t heads = emit.type(arguments[0]).getDimSize(1);
           keys = repeatHeads(node, emit, arguments[1], heads);
           values = repeatHeads(node, emit, arguments[2], heads);
@@ -192,16 +229,7 @@ static FailureOr<Value> lowerAttention(const AtenNode &node, Emitter &emit) {
       });
   if (failed(attended))
     return failure();
-  if (rank == 4)
-    return attended;
-  if (rank < 4)
-    return emit.shrinkDims(*attended, rank == 3 ? ArrayRef<int64_t>{1}
-                                                : ArrayRef<int64_t>{0, 1});
-  SmallVector<DimExpr> shape;
-  for (int64_t axis = 0; axis < rank - 1; ++axis)
-    shape.push_back(DimExpr(emit, query, axis));
-  shape.push_back(DimExpr(emit, value, rank - 1));
-  return emit.reshape(*attended, joinDims(emit, shape), emit.typeOf(node));
+  return layout.leave(*attended);
 }
 
 /// _scaled_dot_product_flash_attention_for_cpu(query, key, value, dropout_p,

@@ -89,7 +89,7 @@ Emitter::composite(const CompositeSpec &spec, ValueRange operands,
   signature.symbol =
       uniqueSymbol(spec.symbol, currentNode ? currentNode->name : "");
   for (auto [name, operand] : llvm::zip_equal(spec.arguments, operands))
-    signature.inputs.push_back({operand.getType(), name.str(), {}});
+    signature.inputs.push_back({operand.getType(), name.str(), {}, {}});
   coreai::GraphOp graph = createGraph(builder, location, signature);
   graph.setPriv(true);
   graph.setNoInline(true);

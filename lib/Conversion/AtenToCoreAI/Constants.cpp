@@ -110,72 +110,73 @@ Value Emitter::floats(ArrayRef<float> values) {
 // Weights
 //===----------------------------------------------------------------------===//
 
-/// Copies `view` element by element into a narrower type. Returns the number
-/// of finite values that did not fit (and saturated), and the first of them.
-template <typename From, typename To, typename Fits>
-static size_t narrow(const TensorView &view, Fits fits,
-                     std::shared_ptr<const void> &owner, size_t &bytes,
-                     From &firstMisfit) {
+/// Copies `view` element by element into a narrower type.
+template <typename From, typename To>
+static TensorView narrow(const TensorView &view, ScalarType to,
+                         llvm::function_ref<To(From)> convert) {
   size_t count = view.numElements();
   auto data = std::make_shared<std::vector<To>>(count);
   const From *source = static_cast<const From *>(view.data);
-  size_t misfits = 0;
-  for (size_t i = 0; i < count; ++i) {
-    if (!fits(source[i]) && misfits++ == 0)
-      firstMisfit = source[i];
-    (*data)[i] = static_cast<To>(source[i]);
-  }
-  bytes = count * sizeof(To);
-  owner = std::shared_ptr<const void>(data, data->data());
-  return misfits;
+  for (size_t i = 0; i < count; ++i)
+    (*data)[i] = convert(source[i]);
+  TensorView result = view;
+  result.dtype = to;
+  result.bytes = count * sizeof(To);
+  result.data = data->data();
+  result.owner = std::shared_ptr<const void>(data, data->data());
+  return result;
 }
 
 /// Brings a 64-bit weight to the 32-bit type that Core AI has for it. Other
-/// weights are returned as they are.
-static FailureOr<TensorView>
-narrowed(const TensorView &view,
-         llvm::function_ref<InFlightDiagnostic()> error) {
+/// weights are returned as they are. Numbers beyond f32 become infinite, and
+/// the ends of int64, which stand for "no limit", become those of si32: both
+/// are worth a warning. Any other integer would be another number, an error.
+static FailureOr<TensorView> narrowed(const TensorView &view, StringRef name,
+                                      Location location) {
+  size_t misfits = 0, saturated = 0;
+  int64_t firstMisfit = 0;
+  auto toInt32 = [&](int64_t value) -> int32_t {
+    if (value >= INT32_MIN && value <= INT32_MAX)
+      return static_cast<int32_t>(value);
+    if (value == INT64_MIN || value == INT64_MAX)
+      ++saturated;
+    else if (misfits++ == 0)
+      firstMisfit = value;
+    return value < 0 ? INT32_MIN : INT32_MAX;
+  };
+  auto toFloat = [&](double value) {
+    auto result = static_cast<float>(value);
+    saturated += std::isfinite(value) && !std::isfinite(result);
+    return result;
+  };
+  auto toComplex = [&](std::complex<double> value) {
+    return std::complex<float>(toFloat(value.real()), toFloat(value.imag()));
+  };
+
   TensorView result = view;
-  auto finish = [&](size_t misfits, auto first,
-                    ScalarType to) -> FailureOr<TensorView> {
-    if (misfits)
-      return error() << misfits << " value(s) do not fit into 32 bits, the "
-                     << "first is " << std::to_string(first);
-    result.dtype = to;
-    result.data = result.owner.get();
-    return result;
-  };
-  auto fitsFloat = [](double value) {
-    return !std::isfinite(value) || std::isfinite(static_cast<float>(value));
-  };
   switch (view.dtype) {
-  case ScalarType::Int64: {
-    int64_t first = 0;
-    size_t misfits = narrow<int64_t, int32_t>(
-        view,
-        [](int64_t value) { return value >= INT32_MIN && value <= INT32_MAX; },
-        result.owner, result.bytes, first);
-    return finish(misfits, first, ScalarType::Int32);
-  }
-  case ScalarType::Float64: {
-    double first = 0;
-    size_t misfits = narrow<double, float>(view, fitsFloat, result.owner,
-                                           result.bytes, first);
-    return finish(misfits, first, ScalarType::Float32);
-  }
-  case ScalarType::Complex128: {
-    std::complex<double> first;
-    size_t misfits = narrow<std::complex<double>, std::complex<float>>(
-        view,
-        [&](std::complex<double> value) {
-          return fitsFloat(value.real()) && fitsFloat(value.imag());
-        },
-        result.owner, result.bytes, first);
-    return finish(misfits, first.real(), ScalarType::Complex64);
-  }
+  case ScalarType::Int64:
+    result = narrow<int64_t, int32_t>(view, ScalarType::Int32, toInt32);
+    break;
+  case ScalarType::Float64:
+    result = narrow<double, float>(view, ScalarType::Float32, toFloat);
+    break;
+  case ScalarType::Complex128:
+    result = narrow<std::complex<double>, std::complex<float>>(
+        view, ScalarType::Complex64, toComplex);
+    break;
   default:
-    return result;
+    break;
   }
+  if (misfits)
+    return emitError(location)
+           << "weight '" << name << "': " << misfits
+           << " value(s) do not fit into 32 bits, the first is " << firstMisfit;
+  if (saturated)
+    emitWarning(location) << "weight '" << name << "': " << saturated
+                          << " value(s) beyond 32 bits were brought to the end "
+                          << "of the type";
+  return result;
 }
 
 /// Every element equals the first. Ends at the first difference, so for real
@@ -216,8 +217,7 @@ FailureOr<Value> Emitter::weight(const TensorView &view, StringRef name) {
   if (known && view.bytes != 0)
     return constant(cast<TypedAttr>(known));
 
-  FailureOr<TensorView> data = narrowed(
-      view, [&] { return emitError(location) << "weight '" << name << "': "; });
+  FailureOr<TensorView> data = narrowed(view, name, location);
   if (mlir::failed(data))
     return failure();
 

@@ -6,6 +6,7 @@
 #include "Table.h"
 
 #include "corten/Dialect/CoreAI/IR/CoreAIDialect.h"
+#include "corten/Dialect/CoreAIX/IR/CoreAIXDialect.h"
 #include "corten/Dialect/DebugInfo/IR/DebugInfoDialect.h"
 #include "corten/Dialect/Param/IR/ParamDialect.h"
 
@@ -25,7 +26,7 @@ using namespace mlir;
 //===----------------------------------------------------------------------===//
 
 static void
-collectUnsupported(const Graph &graph, OperatorSet set,
+collectUnsupported(const Graph &graph, OperatorSet set, bool isNested,
                    std::map<std::string, UnsupportedOperator> &found) {
   for (const Node *node : graph.nodes) {
     if (node->kind != Node::Kind::Call)
@@ -35,20 +36,21 @@ collectUnsupported(const Graph &graph, OperatorSet set,
     if (op.mutates || !hasLowering(op.nameSpace, op.name, set)) {
       UnsupportedOperator &entry = found[op.printedName()];
       entry.op = &op;
-      entry.uses.push_back({node});
+      entry.uses.push_back({node, isNested});
     }
     for (const Argument &argument : node->arguments)
       if (argument.kind() == Argument::Kind::Graph)
-        collectUnsupported(*argument.asGraph(), set, found);
+        collectUnsupported(*argument.asGraph(), set, /*isNested=*/true, found);
   }
 }
 
 std::vector<UnsupportedOperator>
 corten::findUnsupported(const Program &program) {
   std::map<std::string, UnsupportedOperator> found;
-  collectUnsupported(
-      program.main,
-      program.isDecomposed ? OperatorSet::Decomposed : OperatorSet::All, found);
+  collectUnsupported(program.main,
+                     program.isDecomposed ? OperatorSet::Decomposed
+                                          : OperatorSet::All,
+                     /*isNested=*/false, found);
   std::vector<UnsupportedOperator> result;
   result.reserve(found.size());
   for (auto &entry : found)
@@ -80,16 +82,20 @@ std::string corten::describeNode(StringRef entryPoint, const Node &node) {
 
 std::unique_ptr<ConvertedModule>
 corten::convert(ArrayRef<EntryPoint> entryPoints,
-                const ConversionOptions &options, std::string &error) {
+                const ConversionOptions &options, ConversionError &error) {
   auto result = std::make_unique<ConvertedModule>();
   result->context =
       std::make_unique<MLIRContext>(MLIRContext::Threading::DISABLED);
   MLIRContext *context = result->context.get();
-  context->loadDialect<coreai::CoreAIDialect, debuginfo::DebugInfoDialect,
-                       param::ParamDialect>();
+  context->loadDialect<coreai::CoreAIDialect, coreaix::CoreAIXDialect,
+                       debuginfo::DebugInfoDialect, param::ParamDialect>();
 
   std::string diagnostics;
   ScopedDiagnosticHandler handler(context, [&](Diagnostic &diagnostic) {
+    if (diagnostic.getSeverity() == DiagnosticSeverity::Warning) {
+      result->warnings.push_back(diagnostic.str());
+      return success();
+    }
     if (!diagnostics.empty())
       diagnostics += "\n";
     diagnostics += diagnostic.str();
@@ -107,16 +113,17 @@ corten::convert(ArrayRef<EntryPoint> entryPoints,
   Emitter emitter(*result, options);
   for (const EntryPoint &entry : entryPoints) {
     if (failed(emitter.emitEntryPoint(entry))) {
-      error = diagnostics;
+      error.message = diagnostics;
       if (emitter.currentNode)
-        error += describeNode(entry.name, *emitter.currentNode);
+        error.message += describeNode(entry.name, *emitter.currentNode);
+      error.isTypeError = emitter.isTypeError;
       return nullptr;
     }
   }
   emitter.finish();
   result->emitSeconds = lap();
   if (failed(verify(*result->module))) {
-    error = "the converted program does not verify: " + diagnostics;
+    error.message = "the converted program does not verify: " + diagnostics;
     return nullptr;
   }
   result->verifySeconds = lap();

@@ -8,7 +8,6 @@
 #include "corten/Dialect/CoreAI/IR/CoreAIOps.h"
 
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/Support/MathExtras.h"
 
 using namespace corten;
 using namespace mlir;
@@ -25,10 +24,8 @@ static FailureOr<Value> filled(const AtenNode &node, Emitter &emit,
   RankedTensorType type = emit.typeOf(node);
   Type element = type.getElementType();
   if (fill.isNumber() && type.hasStaticShape()) {
-    if (fill.isInt() && element.isSignedInteger(32) &&
-        !llvm::isInt<32>(fill.asInt()))
-      return emit.error(node)
-             << "the number " << fill.asInt() << " does not fit into 32 bits";
+    if (failed(emit.checkNumber(node, fill, element)))
+      return failure();
     return emit.splat(fill.asDouble(), type);
   }
   FailureOr<Value> scalar = emit.operand(node, fill, element);

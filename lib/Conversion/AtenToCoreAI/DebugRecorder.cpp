@@ -19,75 +19,96 @@ static constexpr StringRef kNoFile = "-";
 DebugRecorder::DebugRecorder(MLIRContext *context,
                              const ConversionOptions &options,
                              DebugCounters &counters)
-    : builder(context), options(options), counters(counters),
-      noSource(FileLineColLoc::get(context, kNoFile, 0, 0)),
-      nowhere(DebugLocationAttr::get(noSource, UnitAttr::get(context))),
-      coreaiLevel(builder.getStringAttr("coreai")),
-      torchLevel(builder.getStringAttr("torch")),
-      idKey(builder.getStringAttr("id")),
-      identifiersKey(builder.getStringAttr("identifiers")),
-      levelKey(builder.getStringAttr("level")),
-      nameKey(builder.getStringAttr("name")),
-      outputKey(builder.getStringAttr("output")),
-      sourceKey(builder.getStringAttr("source")),
-      targetKey(builder.getStringAttr("target")),
-      typeKey(builder.getStringAttr("type")),
-      valueKey(builder.getStringAttr("value")),
-      ui64(builder.getIntegerType(64, false)),
-      ui32(builder.getIntegerType(32, false)) {}
+    : context(context), options(options), counters(counters),
+      definitions(definitionText), stream(text) {
+  nowhere = alias("loc(\"-\":0:0)").str() + " in unit";
+}
 
 //===----------------------------------------------------------------------===//
-// Metadata
+// Text
 //===----------------------------------------------------------------------===//
 
-IntegerAttr DebugRecorder::number(uint64_t value) {
-  return IntegerAttr::get(ui64, static_cast<int64_t>(value));
+static std::string quoted(StringRef text) {
+  std::string result;
+  llvm::raw_string_ostream stream(result);
+  stream << '"';
+  llvm::printEscapedString(text, stream);
+  stream << '"';
+  return result;
 }
 
-DictionaryAttr DebugRecorder::dictionary(ArrayRef<NamedAttribute> sorted) {
-  return DictionaryAttr::getWithSorted(builder.getContext(), sorted);
+std::string DebugRecorder::define(StringRef text) {
+  std::string name = "#a" + std::to_string(numAliases++);
+  definitions << name << " = " << text << "\n";
+  return name;
 }
 
-MetadataAttr DebugRecorder::operationId(StringAttr level, uint64_t value) {
-  return MetadataAttr::get(
-      "op_id", dictionary({{typeKey, level}, {valueKey, number(value)}}));
+StringRef DebugRecorder::alias(StringRef text) {
+  auto [entry, isNew] = aliases.try_emplace(text);
+  if (isNew)
+    entry->second = define(text);
+  return entry->second;
 }
 
-MetadataAttr DebugRecorder::nextOperationId() {
-  return operationId(coreaiLevel, counters.nextOperationId++);
+std::string DebugRecorder::aliasOf(Attribute attribute) {
+  std::string text;
+  llvm::raw_string_ostream(text) << attribute;
+  return alias(text).str();
 }
 
-MetadataAttr
-DebugRecorder::outputMaps(uint64_t id,
-                          ArrayRef<std::pair<unsigned, OpResult>> outputs) {
-  auto position = [&](unsigned index) { return IntegerAttr::get(ui32, index); };
-  SmallVector<Attribute> maps;
-  for (auto [index, result] : outputs) {
-    DictionaryAttr source = dictionary({{idKey, number(id)},
-                                        {levelKey, torchLevel},
-                                        {outputKey, position(index)}});
-    DictionaryAttr target =
-        dictionary({{levelKey, coreaiLevel},
-                    {outputKey, position(result.getResultNumber())}});
-    maps.push_back(dictionary({{sourceKey, source}, {targetKey, target}}));
+void DebugRecorder::begin(Operation *op) {
+  entries[op] = {stream.tell(), 0};
+  stream << "#debuginfo.location<";
+}
+
+void DebugRecorder::end(Operation *op) {
+  stream << ">";
+  auto &[start, length] = entries[op];
+  length = stream.tell() - start;
+}
+
+void DebugRecorder::writeNumber(uint64_t number) {
+  stream << "<\"op_id\": {type = \"coreai\", value = " << number << " : ui64}>";
+}
+
+void DebugRecorder::write(Operation *op, const NodeText &node,
+                          StringRef outputs) {
+  begin(op);
+  stream << node.place << " metadata = [" << node.before;
+  writeNumber(counters.nextOperationId++);
+  stream << outputs << node.behind << "]";
+  end(op);
+}
+
+void DebugRecorder::write(Operation *op, StringRef place,
+                          std::optional<uint64_t> number) {
+  begin(op);
+  stream << place;
+  if (number) {
+    stream << " metadata = [";
+    writeNumber(*number);
+    stream << "]";
   }
-  return MetadataAttr::get("output_maps", builder.getArrayAttr(maps));
+  end(op);
 }
 
-StringAttr DebugRecorder::instanceName(const ModuleFrame &module) {
+//===----------------------------------------------------------------------===//
+// Modules
+//===----------------------------------------------------------------------===//
+
+StringRef DebugRecorder::instanceName(const ModuleFrame &module) {
   SmallString<128> key(module.instance);
   key += '\0';
   key += module.className;
-  StringAttr &name = instanceNames[key];
-  if (!name) {
+  std::string &name = instanceNames[key];
+  if (name.empty()) {
     StringRef type = module.shortClassName();
-    name = builder.getStringAttr(type + "$" + Twine(++instancesOfClass[type]));
+    name = (type + "$" + Twine(++instancesOfClass[type])).str();
   }
   return name;
 }
 
-const DebugRecorder::CallStack &
-DebugRecorder::callStackOf(const ModuleFrame *module) {
+StringRef DebugRecorder::callStackOf(const ModuleFrame *module) {
   auto [entry, isNew] = callStacks.try_emplace(module);
   if (!isNew || !module)
     return entry->second;
@@ -95,16 +116,19 @@ DebugRecorder::callStackOf(const ModuleFrame *module) {
   for (const ModuleFrame *frame = module; frame; frame = frame->caller)
     frames.push_back(frame);
   // Numbers are given out from the outermost module inwards.
-  SmallVector<Attribute> names;
+  SmallVector<std::string> names;
   for (const ModuleFrame *frame : llvm::reverse(frames))
-    names.push_back(instanceName(*frame));
+    names.push_back(quoted(instanceName(*frame)));
   std::reverse(names.begin(), names.end());
-  entry->second.classes =
-      MetadataAttr::get("call_stack", builder.getArrayAttr(names));
-  if (!module->path.empty())
-    entry->second.path =
-        MetadataAttr::get("module_path", builder.getStringAttr(module->path));
-  return entry->second;
+  std::string facts = ", ";
+  facts += alias("#debuginfo.metadata<\"call_stack\": [" +
+                 llvm::join(names, ", ") + "]>");
+  if (!module->path.empty()) {
+    facts += ", ";
+    facts += alias(
+        "#debuginfo.metadata<\"module_path\": " + quoted(module->path) + ">");
+  }
+  return callStacks[module] = std::move(facts);
 }
 
 //===----------------------------------------------------------------------===//
@@ -123,28 +147,35 @@ std::string DebugRecorder::shownPath(StringRef file) const {
       .str();
 }
 
-FileLineColRange DebugRecorder::frameOf(const SourceLocation &frame) {
+std::string DebugRecorder::frameOf(const SourceLocation &frame) {
   auto [entry, isNew] = files.try_emplace(frame.file);
   if (isNew)
     entry->second = shownPath(frame.file);
-  return FileLineColLoc::get(builder.getContext(), entry->second, frame.line,
-                             0);
+  return alias("loc(" + quoted(entry->second) + ":" +
+               std::to_string(frame.line) + ":0)")
+      .str();
 }
 
-const DebugRecorder::Trace &DebugRecorder::traceOf(const Node &node) {
-  auto [entry, isNew] = traces.try_emplace(node.stackTrace);
-  Trace &trace = entry->second;
+StringRef DebugRecorder::placeOf(const Node &node) {
+  auto [entry, isNew] = places.try_emplace(node.stackTrace);
+  std::string &place = entry->second;
   if (!isNew)
-    return trace;
-  if (options.sourcePaths == SourcePaths::Hidden)
-    return trace;
-  for (const SourceLocation &frame : node.sourceFrames()) {
-    if (trace.source)
-      trace.callers.push_back(DebugLocationAttr::get(trace.source, scope));
-    trace.source = frameOf(frame);
+    return place;
+  SmallVector<std::string> frames;
+  if (options.sourcePaths != SourcePaths::Hidden)
+    for (const SourceLocation &frame : node.sourceFrames())
+      frames.push_back(frameOf(frame));
+  if (frames.empty())
+    return place = nowhere;
+  place = frames.pop_back_val() + " in " + scope;
+  if (!frames.empty()) {
+    SmallVector<StringRef> callers;
+    for (const std::string &frame : llvm::reverse(frames))
+      callers.push_back(
+          alias("#debuginfo.location<" + frame + " in " + scope + ">"));
+    place += " fused with [" + llvm::join(callers, ", ") + "]";
   }
-  std::reverse(trace.callers.begin(), trace.callers.end());
-  return trace;
+  return place;
 }
 
 static std::string sha256Of(StringRef file) {
@@ -164,8 +195,8 @@ FileAttr DebugRecorder::fileAttribute(StringRef file, StringRef shown) {
   if (options.sourcePaths == SourcePaths::Absolute &&
       llvm::sys::fs::make_absolute(full))
     full = shown;
-  return FileAttr::get(builder.getContext(), path::filename(full),
-                       path::parent_path(full), sha256Of(file));
+  return FileAttr::get(context, path::filename(full), path::parent_path(full),
+                       sha256Of(file));
 }
 
 CompileUnitAttr DebugRecorder::compileUnit() {
@@ -173,9 +204,9 @@ CompileUnitAttr DebugRecorder::compileUnit() {
   for (const auto &[file, shown] : files)
     all.push_back(fileAttribute(file, shown));
   if (all.empty())
-    all.push_back(FileAttr::get(builder.getContext(), kNoFile, "", ""));
-  return CompileUnitAttr::get(builder.getContext(), "mlir", all.front(),
-                              "torch", /*optimized=*/false, /*flags=*/"", all);
+    all.push_back(FileAttr::get(context, kNoFile, "", ""));
+  return CompileUnitAttr::get(context, "mlir", all.front(), "torch",
+                              /*optimized=*/false, /*flags=*/"", all);
 }
 
 //===----------------------------------------------------------------------===//
@@ -185,8 +216,8 @@ CompileUnitAttr DebugRecorder::compileUnit() {
 void DebugRecorder::beginGraph(const Graph &graph,
                                const DenseSet<const Node *> &live,
                                StringRef symbol) {
-  scope = FlatSymbolRefAttr::get(builder.getContext(), symbol);
-  traces.clear();
+  scope = aliasOf(FlatSymbolRefAttr::get(context, symbol));
+  places.clear();
   described = nullptr;
   for (const Node *node : graph.nodes)
     if (node->kind != Node::Kind::Call || live.contains(node))
@@ -204,41 +235,51 @@ uint64_t DebugRecorder::torchId(const Node &node) {
   return entry->second;
 }
 
-const DebugRecorder::NodeInfo &DebugRecorder::describe(const Node &node) {
+const DebugRecorder::NodeText &DebugRecorder::describe(const Node &node,
+                                                       bool isShared) {
   if (described == &node)
-    return info;
+    return nodeText;
   described = &node;
-  info.id = torchId(node);
-  const Trace &trace = traceOf(node);
-  info.source = trace.source ? trace.source : noSource;
-  info.scope = trace.source ? Attribute(scope) : builder.getUnitAttr();
-  info.callers = trace.callers;
-  DictionaryAttr source = dictionary(
-      {{idKey, number(info.id)},
-       {identifiersKey, builder.getArrayAttr(builder.getStringAttr(node.name))},
-       {nameKey, torchLevel}});
-  info.sources = MetadataAttr::get("sources", builder.getArrayAttr(source));
-  info.torchId = operationId(torchLevel, info.id);
-  info.callStack = callStackOf(node.module);
-  return info;
+  nodeText.id = torchId(node);
+  nodeText.place = placeOf(node);
+  std::string id = std::to_string(nodeText.id);
+  std::string facts[] = {
+      "<\"sources\": [{id = " + id + " : ui64, identifiers = [" +
+          quoted(node.name) + "], name = \"torch\"}]>",
+      "<\"op_id\": {type = \"torch\", value = " + id + " : ui64}>"};
+  nodeText.before.clear();
+  for (const std::string &fact : facts) {
+    nodeText.before += isShared ? define("#debuginfo.metadata" + fact) : fact;
+    nodeText.before += ", ";
+  }
+  nodeText.behind = callStackOf(node.module);
+  return nodeText;
 }
 
-Location DebugRecorder::locationOf(const NodeInfo &node, MetadataAttr number,
-                                   MetadataAttr outputs) {
-  SmallVector<MetadataAttr, 6> metadata;
-  for (MetadataAttr fact : {node.sources, node.torchId, number, outputs,
-                            node.callStack.classes, node.callStack.path})
-    if (fact)
-      metadata.push_back(fact);
-  return DebugLocationAttr::get(node.source, node.scope, node.callers,
-                                metadata);
+std::string
+DebugRecorder::outputMaps(uint64_t id, Operation *op,
+                          ArrayRef<std::pair<unsigned, OpResult>> outputs) {
+  std::string result;
+  llvm::raw_string_ostream maps(result);
+  for (auto [index, value] : outputs) {
+    if (value.getOwner() != op)
+      continue;
+    maps << (result.empty() ? ", <\"output_maps\": [" : ", ")
+         << "{source = {id = " << id
+         << " : ui64, level = \"torch\", output = " << index
+         << " : ui32}, target = "
+         << alias("{level = \"coreai\", output = " +
+                  std::to_string(value.getResultNumber()) + " : ui32}")
+         << "}";
+  }
+  if (!result.empty())
+    maps << "]>";
+  return result;
 }
 
 void DebugRecorder::recordComposite(coreai::GraphOp graph, const Node &node) {
-  if (!options.debugLocations)
-    return;
-  Location location = locationOf(describe(node), {}, {});
-  graph->walk([&](Operation *op) { op->setLoc(location); });
+  if (options.debugLocations)
+    composites[graph] = describe(node, /*isShared=*/true);
 }
 
 void DebugRecorder::recordNode(const Node &node, ValueRange results) {
@@ -246,7 +287,7 @@ void DebugRecorder::recordNode(const Node &node, ValueRange results) {
   // then depth first through operands that no node has taken yet.
   SmallVector<Operation *, 16> order, pending;
   auto take = [&](Operation *op) {
-    if (op && owned.insert(op).second) {
+    if (op && entries.try_emplace(op).second) {
       order.push_back(op);
       pending.push_back(op);
     }
@@ -265,20 +306,12 @@ void DebugRecorder::recordNode(const Node &node, ValueRange results) {
       take(operand.getDefiningOp());
 
   for (Operation *op : order) {
-    MetadataAttr number = nextOperationId();
     if (!options.debugLocations) {
-      op->setLoc(
-          DebugLocationAttr::get(noSource, nowhere.getScope(), {}, number));
+      write(op, nowhere, counters.nextOperationId++);
       continue;
     }
-    SmallVector<std::pair<unsigned, OpResult>, 2> ofThis;
-    for (const auto &output : outputs)
-      if (output.second.getOwner() == op)
-        ofThis.push_back(output);
-    const NodeInfo &info = describe(node);
-    op->setLoc(locationOf(info, number,
-                          ofThis.empty() ? MetadataAttr()
-                                         : outputMaps(info.id, ofThis)));
+    const NodeText &description = describe(node, order.size() > 1);
+    write(op, description, outputMaps(description.id, op, outputs));
   }
 }
 
@@ -287,49 +320,64 @@ void DebugRecorder::recordNode(const Node &node, ValueRange results) {
 //===----------------------------------------------------------------------===//
 
 void DebugRecorder::recordGraph(coreai::GraphOp graph) {
-  graphs.push_back({graph, nextOperationId()});
+  graphs.push_back({graph, counters.nextOperationId++});
   graph.getBodyRegion().walk<WalkOrder::PreOrder>([&](Operation *op) {
-    if (!owned.contains(op))
-      op->setLoc(DebugLocationAttr::get(noSource, nowhere.getScope(), {},
-                                        nextOperationId()));
+    if (!entries.contains(op))
+      write(op, nowhere, counters.nextOperationId++);
   });
 }
 
-Location DebugRecorder::numbered(Location location) {
-  auto debug = cast<DebugLocationAttr>(LocationAttr(location));
-  SmallVector<MetadataAttr> metadata(debug.getMetadata());
-  // Behind the number of the node, before the call stack.
-  metadata.insert(metadata.begin() + std::min<size_t>(metadata.size(), 2),
-                  nextOperationId());
-  return DebugLocationAttr::get(debug.getSource(), debug.getScope(),
-                                debug.getFusedWith(), metadata);
-}
-
-void DebugRecorder::recordModule(ModuleOp module) {
+LocationTable DebugRecorder::recordModule(ModuleOp module) {
   CompileUnitAttr unit;
-  FileLineColRange source = noSource;
+  std::string source, place = nowhere;
   if (options.debugLocations) {
     unit = compileUnit();
-    source = FileLineColLoc::get(builder.getContext(), unit.getFile().getPath(),
-                                 0, 0);
+    source = alias("loc(" + quoted(unit.getFile().getPath()) + ":0:0)").str() +
+             " in ";
+    place = source + aliasOf(unit);
   }
   DenseSet<Operation *> entryPoints;
   for (auto [graph, number] : graphs) {
     entryPoints.insert(graph);
-    Attribute scope = nowhere.getScope();
-    if (unit)
-      scope = SubprogramAttr::get(builder.getContext(), graph.getFunctionType(),
-                                  unit, unit.getFile(), graph.getSymName(),
-                                  /*linkageName=*/"", SubprogramFlags::Zero);
-    graph->setLoc(DebugLocationAttr::get(source, scope, {}, number));
+    if (!unit) {
+      write(graph, nowhere, number);
+      continue;
+    }
+    auto subprogram =
+        SubprogramAttr::get(context, graph.getFunctionType(), unit,
+                            unit.getFile(), graph.getSymName(),
+                            /*linkageName=*/"", SubprogramFlags::Zero);
+    write(graph, source + aliasOf(subprogram), number);
   }
-  for (Operation &op : *module.getBody())
-    if (!entryPoints.contains(&op))
-      op.walk<WalkOrder::PreOrder>(
-          [&](Operation *inner) { inner->setLoc(numbered(inner->getLoc())); });
-  module->setLoc(unit ? DebugLocationAttr::get(source, unit) : nowhere);
-  module->walk([](Block *block) {
-    for (BlockArgument argument : block->getArguments())
-      argument.setLoc(block->getParentOp()->getLoc());
+  for (Operation &graph : *module.getBody()) {
+    if (entryPoints.contains(&graph))
+      continue;
+    auto node = composites.find(&graph);
+    graph.walk<WalkOrder::PreOrder>([&](Operation *op) {
+      if (node != composites.end())
+        write(op, node->second, /*outputs=*/"");
+      else
+        write(op, nowhere, counters.nextOperationId++);
+    });
+  }
+  write(module, place, std::nullopt);
+
+  LocationTable table;
+  std::string list;
+  unsigned index = 0;
+  module->walk([&](Operation *op) {
+    auto [start, length] = entries.lookup(op);
+    list += index == 0 ? "" : ",\n";
+    list.append(text, start, length);
+    if (llvm::any_of(op->getRegions(), [](Region &region) {
+          return llvm::any_of(region, [](Block &block) {
+            return block.getNumArguments() != 0;
+          });
+        }))
+      table.withArguments.push_back(index);
+    ++index;
   });
+  table.text = definitionText + "module attributes {coreai.locations = [\n" +
+               list + "]} {}\n";
+  return table;
 }

@@ -10,6 +10,9 @@
 #include "mlir/IR/Matchers.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringSwitch.h"
+
+#include <limits>
 
 using namespace corten;
 using namespace mlir;
@@ -28,7 +31,96 @@ InFlightDiagnostic Emitter::error(const Node &node) {
   return emitError(location);
 }
 
+/// The trailing axes of a broadcasting op that are not broadcast; nothing for
+/// other ops.
+static std::optional<int64_t> unbroadcastAxes(OperationName op) {
+  StringRef name = op.getStringRef();
+  if (!name.consume_front("coreai.decomposable.broadcasting_"))
+    return std::nullopt;
+  return name == "batch_matmul" ? 2 : 0;
+}
+
+/// The interpreter ends the process when it stretches a unit axis to an extent
+/// that turns out to be zero inside of a broadcasting op. It can do so in an op
+/// of its own.
+void Emitter::alignOpenExtents(OperationState &state) {
+  std::optional<int64_t> trailing = unbroadcastAxes(state.name);
+  if (!trailing)
+    return;
+  SmallVector<RankedTensorType> types;
+  int64_t rank = 0;
+  for (Value operand : state.operands) {
+    types.push_back(type(operand));
+    rank = std::max(rank, types.back().getRank());
+  }
+  auto extent = [&](size_t i, int64_t axis) {
+    int64_t own = axis - (rank - types[i].getRank());
+    return own < 0 ? 1 : types[i].getDimSize(own);
+  };
+  // The operand that decides over each open axis.
+  SmallVector<std::optional<size_t>> sources(rank);
+  for (size_t i = 0; i < types.size(); ++i)
+    for (int64_t axis = 0; axis < rank - *trailing; ++axis)
+      if (ShapedType::isDynamic(extent(i, axis)) && !sources[axis])
+        sources[axis] = i;
+
+  SmallVector<Value, 4> aligned(state.operands);
+  for (auto [i, operand] : llvm::enumerate(aligned)) {
+    bool stretches = false;
+    SmallVector<int64_t> shape;
+    for (int64_t axis = 0; axis < rank; ++axis) {
+      bool isOpen = extent(i, axis) == 1 && sources[axis];
+      stretches |= isOpen;
+      shape.push_back(isOpen ? ShapedType::kDynamic : extent(i, axis));
+    }
+    if (stretches)
+      operand = broadcast(operand, types[i].clone(shape), [&](int64_t axis) {
+        size_t source = *sources[axis];
+        return dim(state.operands[source],
+                   axis - (rank - types[source].getRank()));
+      });
+  }
+  state.operands = std::move(aligned);
+}
+
+/// What a reduction over no elements gives, with the reduced axes as 1; null if
+/// there are some. The interpreter ends the process on it.
+Value Emitter::reductionOfNothing(StringRef op, Value x,
+                                  ArrayRef<int64_t> axes) {
+  RankedTensorType known = type(x);
+  SmallVector<int64_t> shape(known.getShape());
+  bool isEmpty = false;
+  for (int64_t dim : axes) {
+    int64_t &extent = shape[axis(dim, known.getRank())];
+    isEmpty |= extent == 0;
+    extent = 1;
+  }
+  // What is empty still has no elements to compute.
+  if (!isEmpty || !known.clone(shape).hasStaticShape() ||
+      llvm::is_contained(shape, 0) || isa<ComplexType>(known.getElementType()))
+    return {};
+  double infinity = std::numeric_limits<double>::infinity();
+  std::optional<double> neutral =
+      llvm::StringSwitch<std::optional<double>>(op)
+          .Cases({coreai::ReduceSumOp::getOperationName(),
+                  coreai::AnyOp::getOperationName()},
+                 0.0)
+          .Cases({coreai::ReduceProductOp::getOperationName(),
+                  coreai::AllOp::getOperationName()},
+                 1.0)
+          .Case(coreai::ReduceMeanOp::getOperationName(),
+                std::numeric_limits<double>::quiet_NaN())
+          .Case(coreai::ReduceMaxOp::getOperationName(), -infinity)
+          .Case(coreai::ReduceMinOp::getOperationName(), infinity)
+          .Default(std::nullopt);
+  if (!neutral)
+    return {};
+  return splat(*neutral, known.clone(shape));
+}
+
 Operation *Emitter::inferAndCreate(OperationState &state, InferFn infer) {
+  if (mayBeEmpty)
+    alignOpenExtents(state);
   // The builders that ODS generates end the process when inference fails.
   MLIRContext *context = builder.getContext();
   if (succeeded(infer(context, state.location, state.operands,
@@ -189,6 +281,24 @@ Value Emitter::value(const Argument &argument) {
   return found.front();
 }
 
+LogicalResult Emitter::checkNumber(const AtenNode &node,
+                                   const Argument &argument, Type element) {
+  // torch wraps a number into an 8- or 16-bit tensor's type; a 64-bit number
+  // in 32-bit arithmetic would be another number.
+  if (!argument.isNumber() || !element.isInteger(32))
+    return success();
+  double largest = element.isUnsignedInteger() ? UINT32_MAX : INT32_MAX;
+  double number = argument.asDouble();
+  if (number >= INT32_MIN && number <= largest)
+    return success();
+  InFlightDiagnostic message = error(node) << "the number ";
+  if (argument.isInt())
+    message << argument.asInt();
+  else
+    message << number;
+  return message << " does not fit into 32 bits";
+}
+
 FailureOr<Value> Emitter::operand(const AtenNode &node,
                                   const Argument &argument, Type element) {
   if (argument.isValue()) {
@@ -205,19 +315,13 @@ FailureOr<Value> Emitter::operand(const AtenNode &node,
         {scalar(argument.asComplex().real(), part),
          scalar(argument.asComplex().imag(), part)});
   }
+  if (mlir::failed(checkNumber(node, argument, element)))
+    return failure();
   if (argument.kind() == Argument::Kind::Float ||
       (argument.isNumber() && !isa<IntegerType>(element)))
     return scalar(argument.asDouble(), element);
-  if (argument.isNumber()) {
-    int64_t number = argument.asInt();
-    // torch wraps a number into an 8- or 16-bit tensor's type; a 64-bit number
-    // in 32-bit arithmetic would be another number.
-    if (element.getIntOrFloatBitWidth() == 32 &&
-        (number < INT32_MIN || number > static_cast<int64_t>(UINT32_MAX)))
-      return error(node) << "the number " << number
-                         << " does not fit into 32 bits";
-    return scalar(number, element);
-  }
+  if (argument.isNumber())
+    return scalar(argument.asInt(), element);
   return error(node) << "an argument is neither a tensor nor a number";
 }
 
@@ -477,6 +581,14 @@ Value Emitter::minimum(Value x, Value y) {
                       : create<coreai::BroadcastingMinimumOp>({x, y});
 }
 Value Emitter::matmul(Value x, Value y) {
+  // The interpreter ends the process on a sum of no products.
+  RankedTensorType left = type(x), right = type(y);
+  if (left.getShape().back() == 0 && left.getRank() == right.getRank() &&
+      left.hasStaticShape() && right.hasStaticShape()) {
+    SmallVector<int64_t> shape(left.getShape());
+    shape.back() = right.getShape().back();
+    return splat(0.0, left.clone(shape));
+  }
   return create<coreai::BroadcastingBatchMatmulOp>({x, y});
 }
 Value Emitter::equal(Value x, Value y) {
@@ -514,6 +626,20 @@ Value Emitter::reshape(Value x, ArrayRef<int64_t> shape) {
   auto type = cast<RankedTensorType>(x.getType());
   if (type.hasStaticShape() && type.getShape() == shape)
     return x;
+  const int64_t *open = llvm::find(shape, -1);
+  if (mayBeEmpty && open != shape.end()) {
+    // An extent cannot be told from the number of elements if that is zero.
+    int64_t others = -product(shape);
+    SmallVector<int64_t> known(shape);
+    known[open - shape.begin()] = ShapedType::kDynamic;
+    SmallVector<Value> pieces;
+    for (int64_t extent : shape)
+      pieces.push_back(extent >= 0
+                           ? indices({extent})
+                           : floorDivide(numElements(x, 0, type.getRank()),
+                                         indices({others})));
+    return reshape(x, joinSizes(pieces), type.clone(known));
+  }
   return create<coreai::ReshapeOp>({x, indices(shape)});
 }
 

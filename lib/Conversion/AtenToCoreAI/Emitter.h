@@ -46,6 +46,11 @@ public:
 
   /// Reports why `node` cannot be lowered. Converts to failure.
   mlir::InFlightDiagnostic error(const Node &node);
+  /// The same, when it is the type of a value that is wrong.
+  mlir::InFlightDiagnostic typeError(const Node &node) {
+    isTypeError = true;
+    return error(node);
+  }
   /// True once an op could not be created; its diagnostic is already out.
   bool hasFailed() const { return failed; }
 
@@ -118,6 +123,10 @@ public:
   operand(const AtenNode &node, llvm::StringRef parameter, mlir::Type element) {
     return operand(node, node[parameter], element);
   }
+  /// Fails for a number that does not survive the narrowing of int64 to
+  /// `element`.
+  mlir::LogicalResult checkNumber(const AtenNode &node,
+                                  const Argument &argument, mlir::Type element);
   /// torch.result_type of the arguments: dimensioned tensors outrank 0-d ones,
   /// which outrank Python numbers, within one category.
   std::optional<ScalarType> commonType(llvm::ArrayRef<Argument> arguments);
@@ -281,7 +290,9 @@ public:
                      bool keepDims) {
     if (axes.empty())
       return x;
-    mlir::Value result = create<Op>({x, indices(axes)});
+    mlir::Value result = reductionOfNothing(Op::getOperationName(), x, axes);
+    if (!result)
+      result = create<Op>({x, indices(axes)});
     return keepDims ? result : shrinkDims(result, axes);
   }
 
@@ -317,6 +328,11 @@ public:
 
   /// The node being lowered, for messages; null outside of one.
   const Node *currentNode = nullptr;
+  /// The failure is one of types.
+  bool isTypeError = false;
+  /// Data decides over extents of the node being lowered (those of `x[mask]`),
+  /// so its tensors may turn out to have no elements.
+  bool mayBeEmpty = false;
 
 private:
   using InferFn = mlir::LogicalResult (*)(
@@ -324,6 +340,9 @@ private:
       mlir::DictionaryAttr, mlir::OpaqueProperties, mlir::RegionRange,
       llvm::SmallVectorImpl<mlir::Type> &);
   mlir::Operation *inferAndCreate(mlir::OperationState &state, InferFn infer);
+  void alignOpenExtents(mlir::OperationState &state);
+  mlir::Value reductionOfNothing(llvm::StringRef op, mlir::Value x,
+                                 llvm::ArrayRef<int64_t> axes);
 
   mlir::LogicalResult emitNode(const Node &node);
   /// The user's lowering for an operator; empty if there is none.
@@ -344,6 +363,10 @@ private:
   /// Weights that several entry points use are one resource.
   llvm::DenseMap<std::pair<const void *, mlir::Type>, mlir::Attribute>
       resourceAttributes;
+  /// Symbols of the program being emitted that data decides over and that may
+  /// be zero.
+  llvm::DenseSet<unsigned> openSymbols;
+  bool hasOpenExtents(const Node &node) const;
   /// Name of the entry point being emitted; part of composite symbols.
   std::string entryName;
   llvm::DenseMap<const Node *, Results> values;

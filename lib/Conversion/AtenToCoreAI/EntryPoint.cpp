@@ -6,12 +6,14 @@
 #include "DebugRecorder.h"
 #include "Emitter.h"
 #include "GraphBuilder.h"
+#include "MetalKernel.h"
 #include "Table.h"
 
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
+#include "llvm/Support/Regex.h"
 #include "llvm/Support/SaveAndRestore.h"
 
 using namespace corten;
@@ -41,6 +43,31 @@ static DenseSet<const Node *> liveNodes(const Graph &graph) {
     if (live.contains(node))
       forEachOperand(node->arguments, mark);
   return live;
+}
+
+//===----------------------------------------------------------------------===//
+// Extents that data decides over
+//===----------------------------------------------------------------------===//
+
+/// Whether a symbol is made of unbacked ones (u0, u0 + 3, …) and may be zero.
+static bool isOpen(const Symbol &symbol) {
+  static const llvm::Regex unbacked("(^|[^A-Za-z0-9_])u[0-9]+");
+  return unbacked.match(symbol.expression) && symbol.min.value_or(0) <= 0;
+}
+
+bool Emitter::hasOpenExtents(const Node &node) const {
+  if (openSymbols.empty())
+    return false;
+  auto isOpen = [&](const ValueInfo &info) {
+    return llvm::any_of(info.sizes, [&](Size size) {
+      return size.isDynamic() && openSymbols.contains(size.symbol());
+    });
+  };
+  bool found = llvm::any_of(node.results, isOpen);
+  forEachOperand(node.arguments, [&](const Node *operand) {
+    found = found || llvm::any_of(operand->results, isOpen);
+  });
+  return found;
 }
 
 //===----------------------------------------------------------------------===//
@@ -197,12 +224,32 @@ static RankedTensorType inputType(Emitter &emit, const ValueInfo &info) {
   return type;
 }
 
+/// The extents of an input, if one that varies has a limit.
+static SmallVector<AxisRange> rangesOf(const ValueInfo &info,
+                                       const Program &program) {
+  SmallVector<AxisRange> ranges;
+  bool isBounded = false;
+  for (Size size : info.sizes) {
+    if (!size.isDynamic()) {
+      ranges.push_back({size.get(), size.get()});
+      continue;
+    }
+    const Symbol &symbol = program.symbols[size.symbol()];
+    ranges.push_back({symbol.min.value_or(0), symbol.max});
+    isBounded |= symbol.max.has_value();
+  }
+  return isBounded ? ranges : SmallVector<AxisRange>();
+}
+
 LogicalResult Emitter::emitEntryPoint(const EntryPoint &entry) {
   const Program &program = *entry.program;
   entryName = entry.name;
   values.clear();
+  openSymbols.clear();
+  for (auto [i, symbol] : llvm::enumerate(program.symbols))
+    if (isOpen(symbol))
+      openSymbols.insert(static_cast<unsigned>(i));
   symbols.try_emplace(entry.name);
-  location = debug->unknown();
   currentNode = nullptr;
   FailureOr<Interface> interface = nameInterface(entry, location);
   if (mlir::failed(interface))
@@ -217,8 +264,9 @@ LogicalResult Emitter::emitEntryPoint(const EntryPoint &entry) {
       return error(*currentNode) << "input '" << input.name << "' has the type "
                                  << scalarTypeName(currentNode->info().dtype)
                                  << ", which Core AI cannot express";
-    signature.inputs.push_back(
-        {type, input.name, input.spec->isMutated ? input.name : ""});
+    signature.inputs.push_back({type, input.name,
+                                input.spec->isMutated ? input.name : "",
+                                rangesOf(currentNode->info(), program)});
   }
   currentNode = nullptr;
 
@@ -277,7 +325,7 @@ LogicalResult Emitter::emitEntryPoint(const EntryPoint &entry) {
   return success();
 }
 
-void Emitter::finish() { debug->recordModule(module); }
+void Emitter::finish() { result.locations = debug->recordModule(module); }
 
 /// Nodes between two reports of progress.
 static constexpr size_t kProgressInterval = 64;
@@ -341,7 +389,10 @@ LogicalResult Emitter::emitNode(const Node &node) {
       return error(node) << "'" << node.name << "' has the type "
                          << scalarTypeName(info.dtype)
                          << ", which Core AI cannot express";
-  if (StringRef lowering = userLowering(*node.callee); !lowering.empty())
+  // A node that was made here has nothing that a user's function could be
+  // given.
+  if (StringRef lowering = userLowering(*node.callee);
+      node.origin && !lowering.empty())
     return emitUserCall(node, lowering);
   // Nothing can be computed about tensors without elements, and many ops of the
   // runtime do not take them.
@@ -353,10 +404,30 @@ LogicalResult Emitter::emitNode(const Node &node) {
     setResults(node, std::move(empty));
     return success();
   }
+  if (node.callee->nameSpace == kKernelSizesNamespace) {
+    setResults(node,
+               {sizes(node.argument("values").asList(), IndexKind::Unsigned)});
+    return success();
+  }
+  if (node.callee->nameSpace == kKernelNamespace) {
+    auto kernel = options.kernels.find(node.callee->name);
+    if (kernel == options.kernels.end())
+      return error(node) << "unable to handle call function op: target: "
+                         << node.callee->name
+                         << ", namespace: " << kKernelNamespace;
+    FailureOr<Results> lowered =
+        lowerMetalKernel(kernel->second, AtenNode(node), *this);
+    if (mlir::failed(lowered) || failed)
+      return failure();
+    setResults(node, *std::move(lowered));
+    return success();
+  }
   LoweringFn lower = findLowering(node.callee->name);
   if (!lower)
     return error(node) << "Unsupported ATen op: " << node.callee->name
                        << "; add a lowering with register_torch_lowering()";
+  // A branch of a conditional has nodes of its own.
+  llvm::SaveAndRestore outerNode(mayBeEmpty, hasOpenExtents(node));
   FailureOr<Results> lowered = lower(AtenNode(node), *this);
   if (mlir::failed(lowered) || failed)
     return failure();

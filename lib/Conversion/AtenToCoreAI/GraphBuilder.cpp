@@ -9,6 +9,14 @@
 using namespace corten;
 using namespace mlir;
 
+static ArrayAttr rangesAttribute(Builder &builder, ArrayRef<AxisRange> ranges) {
+  return builder.getArrayAttr(
+      llvm::map_to_vector(ranges, [&](const AxisRange &range) -> Attribute {
+        return range.max ? builder.getI64ArrayAttr({range.min, *range.max})
+                         : builder.getI64ArrayAttr(range.min);
+      }));
+}
+
 static DictionaryAttr inputAttributes(Builder &builder,
                                       const GraphInput &input) {
   SmallVector<NamedAttribute> attributes;
@@ -19,6 +27,9 @@ static DictionaryAttr inputAttributes(Builder &builder,
   if (!input.name.empty())
     attributes.push_back(
         builder.getNamedAttr("coreai.name", builder.getStringAttr(input.name)));
+  if (!input.ranges.empty())
+    attributes.push_back(builder.getNamedAttr(
+        "corten.shape_ranges", rangesAttribute(builder, input.ranges)));
   return builder.getDictionaryAttr(attributes);
 }
 

@@ -10,9 +10,17 @@
 
 #include "mlir/IR/Builders.h"
 
+#include <optional>
 #include <string>
 
 namespace corten {
+
+/// The extents that an axis may have: the smallest, and the largest if there is
+/// one.
+struct AxisRange {
+  int64_t min = 0;
+  std::optional<int64_t> max;
+};
 
 struct GraphInput {
   mlir::Type type;
@@ -21,6 +29,8 @@ struct GraphInput {
   /// Name of the result that carries this argument's new value; empty for an
   /// argument that is not state.
   std::string mutatedBy;
+  /// `corten.shape_ranges`, of all axes; none when empty.
+  llvm::SmallVector<AxisRange> ranges;
 };
 
 struct GraphSignature {

@@ -103,32 +103,35 @@ static Value lowerMaskedSelect(const AtenNode &node, Emitter &emit) {
 // Places of elements that are not zero
 //===----------------------------------------------------------------------===//
 
-static FailureOr<Value> nonZero(const AtenNode &node, Emitter &emit) {
+/// [n, rank]. Without axes, the number of rows still tells whether the one
+/// element is zero.
+static Value nonZero(const AtenNode &node, Emitter &emit) {
   Value x = emit.tensor(node, "self");
-  if (emit.type(x).getRank() == 0)
-    return emit.error(node) << "nonzero of a tensor without axes";
   if (isa<ComplexType>(emit.type(x).getElementType()))
     x = emit.convert(x, emit.i1());
-  return emit.create<coreai::NonZeroOp>({x});
+  if (emit.type(x).getRank() > 0)
+    return emit.create<coreai::NonZeroOp>({x});
+  Value place = emit.create<coreai::NonZeroOp>({emit.reshape(x, {1})});
+  return emit.slice(
+      place, {0, 0}, {INT32_MAX, 0}, {1, 1},
+      RankedTensorType::get({ShapedType::kDynamic, 0}, emit.si32()));
 }
 
 /// nonzero(self): [n, rank], in row-major order.
-static FailureOr<Value> lowerNonZero(const AtenNode &node, Emitter &emit) {
+static Value lowerNonZero(const AtenNode &node, Emitter &emit) {
   return nonZero(node, emit);
 }
 
 /// nonzero_numpy(self): the same as one vector per axis.
 static FailureOr<Results> lowerNonZeroColumns(const AtenNode &node,
                                               Emitter &emit) {
-  FailureOr<Value> places = nonZero(node, emit);
-  if (failed(places))
-    return failure();
+  Value places = nonZero(node, emit);
   Results columns;
   auto type = RankedTensorType::get({ShapedType::kDynamic, 1}, emit.si32());
-  for (int64_t axis = 0, rank = emit.type(*places).getDimSize(1); axis < rank;
+  for (int64_t axis = 0, rank = emit.type(places).getDimSize(1); axis < rank;
        ++axis) {
     Value column =
-        emit.slice(*places, {0, axis}, {INT32_MAX, axis + 1}, {1, 1}, type);
+        emit.slice(places, {0, axis}, {INT32_MAX, axis + 1}, {1, 1}, type);
     columns.push_back(emit.shrinkDims(column, {1}));
   }
   return columns;
@@ -136,11 +139,8 @@ static FailureOr<Results> lowerNonZeroColumns(const AtenNode &node,
 
 /// nonzero_static(self, size, fill_value): the first `size` places; rows that
 /// are missing hold the fill value.
-static FailureOr<Value> lowerNonZeroStatic(const AtenNode &node,
-                                           Emitter &emit) {
-  FailureOr<Value> places = nonZero(node, emit);
-  if (failed(places))
-    return failure();
+static Value lowerNonZeroStatic(const AtenNode &node, Emitter &emit) {
+  Value places = nonZero(node, emit);
   RankedTensorType type = emit.typeOf(node);
   Value rest = emit.broadcast(
       emit.reshape(emit.scalar(node.integer("fill_value"), emit.si32()),
@@ -149,7 +149,7 @@ static FailureOr<Value> lowerNonZeroStatic(const AtenNode &node,
         return axis == 0 ? emit.size(node["size"])
                          : emit.indices({type.getDimSize(1)});
       });
-  return emit.slice(emit.concat({*places, rest}, 0), 0, emit.indices({0}),
+  return emit.slice(emit.concat({places, rest}, 0), 0, emit.indices({0}),
                     emit.size(node["size"]), 1, type);
 }
 

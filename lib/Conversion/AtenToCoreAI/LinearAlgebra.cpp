@@ -67,7 +67,44 @@ static Type resultElement(const AtenNode &node, Emitter &emit) {
   return emit.elementType(node.result().dtype);
 }
 
-/// mm(self, mat2), bmm(self, mat2)
+/// What a view that merges batch axes is a view of: [a, b, m, k] for
+/// [a * b, m, k]. Null where the argument is anything else.
+static const Argument *beforeMerge(const Argument &argument) {
+  const Node *view = argument.asNode();
+  if (!view->callee || view->callee->name != "view.default")
+    return nullptr;
+  const Argument &source = view->argument("self");
+  ArrayRef<Size> merged = view->info().sizes;
+  ArrayRef<Size> sizes = source.asNode()->info().sizes;
+  bool isMerge = sizes.size() > 3 && merged.size() == 3 &&
+                 sizes.take_back(2) == merged.take_back(2);
+  return isMerge ? &source : nullptr;
+}
+
+/// bmm(self, mat2)
+///
+/// matmul is decomposed into views that merge the batch axes, this, and a view
+/// that splits them. Where their sizes are dynamic, coreai-core's optimizer
+/// drops such a view of one operand even if an earlier view has undone that of
+/// the other, and the batches no longer fit. With all the axes in place there
+/// is no view to drop.
+static Value lowerBmm(const AtenNode &node, Emitter &emit) {
+  Type element = emit.elementType(node.result().dtype);
+  const Argument *x = beforeMerge(node["self"]);
+  const Argument *y = beforeMerge(node["mat2"]);
+  if (x && y && node.result().sizes.front().isDynamic()) {
+    ArrayRef<Size> left = x->asNode()->info().sizes.drop_back(2);
+    ArrayRef<Size> right = y->asNode()->info().sizes.drop_back(2);
+    if (left == right)
+      return emit.mergeAxes(
+          product(emit, emit.value(*x), emit.value(*y), element), 0,
+          static_cast<int64_t>(left.size()));
+  }
+  return product(emit, emit.tensor(node, "self"), emit.tensor(node, "mat2"),
+                 element);
+}
+
+/// mm(self, mat2)
 static Value lowerMatmul(const AtenNode &node, Emitter &emit) {
   return product(emit, emit.tensor(node, "self"), emit.tensor(node, "mat2"),
                  resultElement(node, emit));

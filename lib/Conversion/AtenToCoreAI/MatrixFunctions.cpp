@@ -200,6 +200,8 @@ static FailureOr<Results> lowerInverse(const AtenNode &node, Emitter &emit) {
   Value x = emit.refined(node, "A");
   if (failed(checkReal(node, emit, x)))
     return failure();
+  if (isEmptyMatrix(x))
+    return Results{x, emit.splat(0.0, emit.typeOf(node, 1))};
   Eliminated result =
       eliminate(emit, emit.concat({x, identityLike(emit, x)}, rankOf(x) - 1));
   return Results{result.columns, withoutMatrixAxes(emit, result.firstSingular)};
@@ -212,6 +214,12 @@ static FailureOr<Results> lowerSolve(const AtenNode &node, Emitter &emit) {
   if (failed(checkReal(node, emit, a)) ||
       failed(checkUnused(node, emit, {1, 2})))
     return failure();
+  if (isEmptyMatrix(a))
+    return Results{emit.constant(DenseElementsAttr::get(emit.typeOf(node),
+                                                        ArrayRef<Attribute>())),
+                   {},
+                   {},
+                   emit.splat(0.0, emit.typeOf(node, 3))};
   auto shapeA = cast<RankedTensorType>(a.getType()).getShape();
   auto shapeB = cast<RankedTensorType>(b.getType()).getShape();
   // torch's rule: one axis only, or the batches and rows of A.

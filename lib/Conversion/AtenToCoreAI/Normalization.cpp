@@ -40,13 +40,22 @@ static Value wide(Emitter &emit, Value x) {
   return emit.cast(x, emit.accumulationType(getElementTypeOrSelf(x)));
 }
 
-/// A norm's weight or bias, or what leaves values as they are.
+/// A norm's weight or bias over some axes of `x`, or what leaves values as they
+/// are.
 static Value parameterOr(const AtenNode &node, Emitter &emit,
-                         StringRef parameter, double standard,
-                         ArrayRef<int64_t> shape) {
+                         StringRef parameter, double standard, Value x,
+                         ArrayRef<int64_t> axes) {
   if (Value given = emit.optionalTensor(node, parameter))
     return given;
-  return emit.splat(standard, RankedTensorType::get(shape, emit.f32()));
+  auto type = RankedTensorType::get(
+      llvm::map_to_vector(
+          axes, [&](int64_t axis) { return emit.type(x).getDimSize(axis); }),
+      emit.f32());
+  if (type.hasStaticShape())
+    return emit.splat(standard, type);
+  return emit.broadcast(
+      emit.scalar(standard, emit.f32()), type,
+      [&](int64_t index) { return emit.dim(x, axes[index]); });
 }
 
 /// x * scale + shift in x's type.
@@ -78,23 +87,17 @@ static FailureOr<Results> lowerLayerNorm(const AtenNode &node, Emitter &emit) {
   Value x = emit.tensor(node, "input");
   Type element = getElementTypeOrSelf(x);
   double eps = node.number("eps");
-  ArrayRef<int64_t> shape =
-      emit.type(x).getShape().take_back(node.list("normalized_shape").size());
-  if (ShapedType::isDynamicShape(shape) &&
-      !(node.has("weight") && node.has("bias")))
-    return emit.error(node) << "layer norm over an axis of dynamic size needs "
-                            << "a weight and a bias";
   int64_t rank = emit.type(x).getRank();
-  SmallVector<int64_t> axes = llvm::to_vector(
-      llvm::seq<int64_t>(rank - static_cast<int64_t>(shape.size()), rank));
+  int64_t first = rank - node.list("normalized_shape").size();
+  SmallVector<int64_t> axes = llvm::to_vector(llvm::seq(first, rank));
 
   FailureOr<Value> normalized = emit.composite(
       {"layer_norm",
        "layer_norm",
        {"input", "gamma", "beta"},
        {{"axes", axes}, {"eps", eps}}},
-      {x, parameterOr(node, emit, "weight", 1.0, shape),
-       parameterOr(node, emit, "bias", 0.0, shape)},
+      {x, parameterOr(node, emit, "weight", 1.0, x, axes),
+       parameterOr(node, emit, "bias", 0.0, x, axes)},
       [&](ValueRange arguments) -> FailureOr<Value> {
         Statistics statistics(emit, wide(emit, arguments[0]), axes);
         Value standard = emit.mul(statistics.centered,
@@ -153,8 +156,8 @@ static FailureOr<Results> lowerGroupNorm(const AtenNode &node, Emitter &emit) {
        "group_norm",
        {"input", "weight", "bias"},
        {{"eps", eps}, {"num_channels", channels}, {"num_groups", groups}}},
-      {x, parameterOr(node, emit, "weight", 1.0, {channels}),
-       parameterOr(node, emit, "bias", 0.0, {channels})},
+      {x, parameterOr(node, emit, "weight", 1.0, x, {1}),
+       parameterOr(node, emit, "bias", 0.0, x, {1})},
       [&](ValueRange arguments) -> FailureOr<Value> {
         Value input = wide(emit, arguments[0]);
         Statistics statistics(emit, splitGroups(emit, input, groups), {2, 3});
@@ -208,8 +211,8 @@ static FailureOr<Value> batchNorm(const AtenNode &node, Emitter &emit,
        "batch_norm",
        {"input", "gamma", "beta", "mean", "variance"},
        {{"eps", eps}}},
-      {x, parameterOr(node, emit, "weight", 1.0, {channels}),
-       parameterOr(node, emit, "bias", 0.0, {channels}), mean, variance},
+      {x, parameterOr(node, emit, "weight", 1.0, x, {1}),
+       parameterOr(node, emit, "bias", 0.0, x, {1}), mean, variance},
       [&](ValueRange arguments) -> FailureOr<Value> {
         Value input = wide(emit, arguments[0]);
         Type element = getElementTypeOrSelf(input);
@@ -311,7 +314,9 @@ static FailureOr<Results> lowerBatchNormFunctional(const AtenNode &node,
     if (failed(result))
       return failure();
     return Results{*result, noStatistics(node, emit, 1),
-                   noStatistics(node, emit, 2), runningMean, runningVariance};
+                   noStatistics(node, emit, 2),
+                   asResult(node, emit, runningMean, 3),
+                   asResult(node, emit, runningVariance, 4)};
   }
   Value mean, variance;
   FailureOr<Value> result = batchNormTraining(node, emit, mean, variance);
@@ -361,13 +366,11 @@ static FailureOr<Value> lowerInstanceNorm(const AtenNode &node, Emitter &emit) {
   Type element = type.getElementType();
   int64_t rank = type.getRank();
   double eps = node.number("eps");
-  if (rank < 3 || type.isDynamicDim(1))
-    return emit.error(node) << "instance norm needs spatial axes and a static "
-                            << "number of channels";
+  if (rank < 3)
+    return emit.error(node) << "instance norm needs spatial axes";
   auto parameter = [&](StringRef name, double standard) {
-    return overChannels(
-        emit, parameterOr(node, emit, name, standard, {type.getDimSize(1)}),
-        rank);
+    return overChannels(emit, parameterOr(node, emit, name, standard, x, {1}),
+                        rank);
   };
   Value gamma = parameter("weight", 1.0), beta = parameter("bias", 0.0);
 

@@ -2,6 +2,7 @@
 //
 // Margins around tensors.
 
+#include "DerivedOps.h"
 #include "Table.h"
 
 #include "corten/Dialect/CoreAI/IR/CoreAIOps.h"
@@ -79,11 +80,9 @@ static Value crop(Value x, ArrayRef<Margin> margins, Emitter &emit) {
 
 /// Negative margins cut first; positive ones then extend what is left.
 static Value pad(const AtenNode &node, coreai::PaddingMode mode, Value fill,
-                 Emitter &emit, StringRef amounts) {
-  Value x = emit.tensor(node, "self");
+                 Emitter &emit, ArrayRef<Margin> amount) {
   RankedTensorType type = emit.typeOf(node);
-  SmallVector<Margin> amount = margins(node.list(amounts), type.getRank());
-  x = crop(x, amount, emit);
+  Value x = crop(emit.tensor(node, "self"), amount, emit);
   auto adds = [](const Argument *amount) {
     return !isZero(amount) && (amount->isValue() || amount->asInt() > 0);
   };
@@ -95,10 +94,25 @@ static Value pad(const AtenNode &node, coreai::PaddingMode mode, Value fill,
   for (Margin margin : amount)
     for (const Argument *side : {margin.before, margin.after})
       pieces.push_back(positivePart(side, /*negated=*/false, emit));
-  return emit.createTyped<coreai::PadOp>(
-      type, {x, emit.joinSizes(pieces, IndexKind::Unsigned), fill},
-      emit.attribute("padding_mode", coreai::PaddingModeAttr::get(
-                                         emit.builder.getContext(), mode)));
+  Value sizes = emit.joinSizes(pieces, IndexKind::Unsigned);
+  NamedAttribute how = emit.attribute(
+      "padding_mode",
+      coreai::PaddingModeAttr::get(emit.builder.getContext(), mode));
+  auto padded = [&](Value part, Value value) {
+    return emit.createTyped<coreai::PadOp>(
+        type.clone(getElementTypeOrSelf(part)), {part, sizes, value}, how);
+  };
+  if (!isComplex(x))
+    return padded(x, fill);
+  // The interpreter ends the process when the fill value is complex.
+  return emit.create<coreai::CreateComplexOp>(
+      {padded(realPart(emit, x), realPart(emit, fill)),
+       padded(imaginaryPart(emit, x), imaginaryPart(emit, fill))});
+}
+
+static SmallVector<Margin> marginsOf(const AtenNode &node,
+                                     StringRef parameter) {
+  return margins(node.list(parameter), node.result().sizes.size());
 }
 
 /// constant_pad_nd(self, pad, value)
@@ -107,19 +121,42 @@ static FailureOr<Value> lowerConstantPad(const AtenNode &node, Emitter &emit) {
       emit.operand(node, "value", emit.elementType(node.result().dtype));
   if (failed(fill))
     return failure();
-  return pad(node, coreai::PaddingMode::Constant, *fill, emit, "pad");
+  return pad(node, coreai::PaddingMode::Constant, *fill, emit,
+             marginsOf(node, "pad"));
 }
 
 /// reflection_pad1d/2d/3d(self, padding): mirrored, the edge not repeated.
 static Value lowerReflectionPad(const AtenNode &node, Emitter &emit) {
   Value zero = emit.scalar(0, emit.elementType(node.result().dtype));
-  return pad(node, coreai::PaddingMode::Reflect, zero, emit, "padding");
+  return pad(node, coreai::PaddingMode::Reflect, zero, emit,
+             marginsOf(node, "padding"));
 }
 
 /// replication_pad1d/2d/3d(self, padding): the edge repeated.
+///
+/// A negative margin may cut the axis away as a whole; what the other side
+/// repeats is then the last element that was cut.
 static Value lowerReplicationPad(const AtenNode &node, Emitter &emit) {
   Value zero = emit.scalar(0, emit.elementType(node.result().dtype));
-  return pad(node, coreai::PaddingMode::Replicate, zero, emit, "padding");
+  SmallVector<Margin> amount = marginsOf(node, "padding");
+  ArrayRef<Size> extents = node["self"].asNode()->info().sizes;
+  // Addresses into it are taken.
+  SmallVector<Argument> changed(2 * amount.size());
+  for (auto [axis, margin] : llvm::enumerate(amount)) {
+    auto keepOne = [&](const Argument *&cut, const Argument *&other) {
+      if (!cut || !cut->isInt() || !other || !other->isInt() ||
+          extents[axis].isDynamic() || -cut->asInt() < extents[axis].get())
+        return;
+      int64_t excess = -cut->asInt() - extents[axis].get() + 1;
+      changed[2 * axis] = Argument::integer(cut->asInt() + excess);
+      changed[2 * axis + 1] = Argument::integer(other->asInt() - excess);
+      cut = &changed[2 * axis];
+      other = &changed[2 * axis + 1];
+    };
+    keepOne(margin.before, margin.after);
+    keepOne(margin.after, margin.before);
+  }
+  return pad(node, coreai::PaddingMode::Replicate, zero, emit, amount);
 }
 
 llvm::ArrayRef<TableEntry> corten::loweringsPadding() {

@@ -544,7 +544,14 @@ static FailureOr<Results> lowerAdaptiveMaxPool(const AtenNode &node,
     search.advance(axis, emit.concat(maxima, axis),
                    wantsPositions ? emit.concat(positions, axis) : Value());
   }
-  return Results{search.current(), wantsPositions ? search.flat(x) : Value()};
+  if (!wantsPositions)
+    return Results{search.current(), Value()};
+  Value flat = search.flat(x);
+  // Where every axis stays as it is, the leading ones are still missing.
+  flat = emit.broadcastTo(
+      flat, emit.shape(search.current(), IndexKind::Unsigned),
+      emit.type(search.current()).clone(getElementTypeOrSelf(flat)));
+  return Results{search.current(), flat};
 }
 
 static FailureOr<Results> lowerAdaptiveMaxPool2d(const AtenNode &node,

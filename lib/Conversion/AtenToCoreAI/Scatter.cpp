@@ -310,9 +310,15 @@ static FailureOr<Value> lowerIndexReduce(const AtenNode &node, Emitter &emit) {
 // At places
 //===----------------------------------------------------------------------===//
 
-/// scatter_nd that writes the updates.
+/// scatter_nd that writes the updates. The interpreter ends the process if the
+/// updates have a higher rank than the base, so they are then put into a row.
 static Value scatterNd(Value base, Value positions, Value updates,
                        Emitter &emit) {
+  if (emit.type(updates).getRank() > emit.type(base).getRank()) {
+    int64_t batch = emit.type(positions).getRank() - 1;
+    positions = emit.mergeAxes(positions, 0, batch);
+    updates = emit.mergeAxes(updates, 0, batch);
+  }
   OperationState state(emit.location, coreai::ScatterNdOp::getOperationName());
   state.addOperands({base, positions, updates});
   state.addTypes(base.getType());
@@ -593,8 +599,26 @@ static Value lowerAsStridedScatter(const AtenNode &node, Emitter &emit) {
                                : emit.reshape(result, emit.shape(self), type);
 }
 
+/// The argument, or one in its list, is a tensor that has no elements.
+static bool isEmptyTensor(const Argument &argument) {
+  if (argument.isList())
+    return llvm::any_of(argument.asList(), isEmptyTensor);
+  return argument.isValue() && argument.asNode()->info().isTensor() &&
+         llvm::is_contained(argument.asNode()->info().sizes, Size(0));
+}
+
+/// Where nothing is written, the base stays as it is. The interpreter ends the
+/// process when it is asked to write nothing.
+template <auto Lower>
+static FailureOr<Results> unlessNothing(const AtenNode &node, Emitter &emit) {
+  for (StringRef parameter : {"index", "indices", "src", "source"})
+    if (node.has(parameter) && isEmptyTensor(node[parameter]))
+      return Results{emit.tensor(node, "self")};
+  return lowerWith<Lower>(node, emit);
+}
+
 llvm::ArrayRef<TableEntry> corten::loweringsScatter() {
-#define SCATTER(key, lowering) {key, lowerWith<lowering>},
+#define SCATTER(key, lowering) {key, unlessNothing<lowering>},
   static const TableEntry entries[] = {
 #include "AtenTable.def"
   };

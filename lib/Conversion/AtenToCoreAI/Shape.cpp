@@ -26,7 +26,11 @@ static Value lowerView(const AtenNode &node, Emitter &emit) {
   RankedTensorType type = emit.typeOf(node);
   if (type.hasStaticShape())
     return emit.reshape(x, type.getShape());
-  return emit.reshape(x, emit.sizes(node.list("size")), type);
+  ArrayRef<Argument> size = node.list("size");
+  if (emit.mayBeEmpty &&
+      llvm::all_of(size, [](const Argument &extent) { return extent.isInt(); }))
+    return emit.reshape(x, node.integers("size"));
+  return emit.reshape(x, emit.sizes(size), type);
 }
 
 /// unsqueeze(self, dim)

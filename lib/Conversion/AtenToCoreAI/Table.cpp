@@ -2,9 +2,10 @@
 
 #include "Table.h"
 
+#include "MetalKernel.h"
+
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringMap.h"
-#include "llvm/ADT/StringSwitch.h"
 
 #include <algorithm>
 #include <array>
@@ -61,8 +62,10 @@ static constexpr auto kKeys = std::to_array<std::string_view>({
 
 static constexpr bool hasDuplicates() {
   auto keys = kKeys;
+  // NOLINTBEGIN(llvm-use-ranges): those of LLVM cannot run here.
   std::sort(keys.begin(), keys.end());
   return std::adjacent_find(keys.begin(), keys.end()) != keys.end();
+  // NOLINTEND(llvm-use-ranges)
 }
 static_assert(!hasDuplicates(), "an operator is in AtenTable.def twice");
 
@@ -95,6 +98,23 @@ static Lowering lookUp(StringRef name) {
 
 LoweringFn corten::findLowering(StringRef name) { return lookUp(name).lower; }
 
+// Checks and prints have no counterpart in a program.
+static constexpr StringRef kAssertions[] = {
+    "_assert_async.default",
+    "_assert_async.msg",
+    "_assert_scalar.default",
+    "_assert_tensor_metadata.default",
+    "_linalg_check_errors.default",
+    "_print.default",
+    "print",
+    "sym_constrain_range.default",
+    "sym_constrain_range_for_size.default",
+};
+
+bool corten::isAssertion(StringRef name) {
+  return llvm::is_contained(kAssertions, name);
+}
+
 std::vector<SupportedOperator> corten::supportedOperators(OperatorSet set) {
   std::vector<SupportedOperator> result;
 #define FAMILY(Name)                                                           \
@@ -106,23 +126,17 @@ std::vector<SupportedOperator> corten::supportedOperators(OperatorSet set) {
   for (const TableEntry &entry : lowerings##Name())                            \
     result.push_back({entry.name, #Name});
 #include "Families.def"
+  for (StringRef name : kAssertions)
+    result.push_back({name, "Dropped"});
   llvm::sort(result, [](const auto &lhs, const auto &rhs) {
     return std::tie(lhs.family, lhs.name) < std::tie(rhs.family, rhs.name);
   });
   return result;
 }
 
-bool corten::isAssertion(StringRef name) {
-  return llvm::StringSwitch<bool>(name)
-      .Cases({"_assert_async.default", "_assert_async.msg",
-              "_assert_scalar.default", "_assert_tensor_metadata.default",
-              "sym_constrain_range.default",
-              "sym_constrain_range_for_size.default", "with_effects"},
-             true)
-      .Default(false);
-}
-
 bool corten::hasLowering(StringRef nameSpace, StringRef name, OperatorSet set) {
+  if (nameSpace == kKernelSizesNamespace)
+    return name == "sizes.default";
   if (nameSpace != "aten" && nameSpace != "_operator" &&
       nameSpace != "higher_order")
     return false;

@@ -28,8 +28,8 @@ struct TableEntry {
 /// The lowering for "add.Tensor", "floordiv", "cond", …; null if there is none.
 LoweringFn findLowering(llvm::StringRef name);
 
-/// Ops that only check something at run time and produce no value; they are
-/// dropped, together with what only they need.
+/// Ops that only check or print something at run time and produce no value;
+/// they are dropped, together with what only they need.
 bool isAssertion(llvm::StringRef name);
 
 /// Brings the return types that lowerings may have to the table's one: a value,

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import torch
 from torch import Tensor, nn
-from torch._higher_order_ops import while_loop
 
 from coreai_torch.composite_ops._check import check
 from coreai_torch.composite_ops._heads import repeat_heads
@@ -116,22 +115,32 @@ def _recur(
         return torch.cat(outputs, 2) if outputs else torch.empty_like(value), state
 
     # A loop of the graph, so that the length of the sequence may be dynamic.
-    def unfinished(t: Tensor, state: Tensor, outputs: Tensor) -> Tensor:
-        return t < value.shape[2]
-
-    def body(
-        t: Tensor, state: Tensor, outputs: Tensor
-    ) -> tuple[Tensor, Tensor, Tensor]:
-        at = t.reshape(1)
-        output, state = _step(state, *(x.index_select(2, at) for x in inputs))
-        slot = at.reshape(1, 1, 1, 1).expand(output.shape)
-        return t + 1, state, outputs.scatter(2, slot, output)
-
+    # What is carried has to keep its strides.
     start = torch.zeros((), dtype=torch.int64, device=value.device)
-    _, state, outputs = while_loop(  # type: ignore[no-untyped-call]
-        unfinished, body, (start, state.clone(), torch.zeros_like(value))
-    )
+    state = state.clone(memory_format=torch.contiguous_format)
+    carried = (start, state, value.new_zeros(value.shape))
+    _, state, outputs = _loop(_is_unfinished, _advance, carried, inputs)
     return outputs, state
+
+
+#: `while_loop` itself would compile the functions and keep the result: after an
+#: export with static sizes it refuses one in which the same sizes are dynamic.
+_loop = torch.ops.higher_order.while_loop
+
+
+def _is_unfinished(
+    t: Tensor, state: Tensor, outputs: Tensor, *inputs: Tensor
+) -> Tensor:
+    return t < outputs.shape[2]
+
+
+def _advance(
+    t: Tensor, state: Tensor, outputs: Tensor, *inputs: Tensor
+) -> tuple[Tensor, Tensor, Tensor]:
+    at = t.reshape(1)
+    output, state = _step(state, *(x.index_select(2, at) for x in inputs))
+    slot = at.reshape(1, 1, 1, 1).expand(output.shape)
+    return t + 1, state, outputs.scatter(2, slot, output)
 
 
 def _check_inputs(
@@ -143,7 +152,7 @@ def _check_inputs(
     _check_shape("value", value, (batch, None, sequence, None))
     heads, value_features = value.shape[1], value.shape[3]
     check(
-        heads % key_heads == 0,
+        key_heads > 0 and heads % key_heads == 0,
         lambda: (
             f"GatedDeltaUpdate: the number of value heads ({heads}) must be "
             f"divisible by the number of query and key heads ({key_heads})"

@@ -178,7 +178,7 @@ def _check_rank(name: str, tensor: Tensor) -> None:
 
 def _check_heads(name: str, query_heads: int, heads: int) -> None:
     check(
-        query_heads % heads == 0,
+        heads > 0 and query_heads % heads == 0,
         lambda: (
             f"SDPA: the number of query heads ({query_heads}) must be divisible by "
             f"number of {name} heads ({heads})"

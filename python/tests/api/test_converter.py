@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import gc
+import inspect
 import threading
 from pathlib import Path
 
@@ -14,6 +15,8 @@ from support.runtime import interface, run, run_calls
 
 import coreai_torch
 from coreai_torch import TorchConverter, get_decomp_table
+
+CASES_FILE = inspect.getfile(convert)
 
 
 class Mlp(torch.nn.Module):
@@ -300,18 +303,45 @@ def test_strided_and_tied_weights():
     compare(next(iter(run(program, {"x": x}).values())), module(x), atol=1e-4)
 
 
-def test_weights_that_do_not_survive_narrowing():
-    class Big(torch.nn.Module):
+def with_buffer(values, combine):
+    class Model(torch.nn.Module):
         def __init__(self) -> None:
             super().__init__()
-            self.register_buffer("big", torch.tensor([1, 2**40]))
+            self.register_buffer("values", values)
 
         def forward(self, x):
-            return x + self.big
+            return combine(x, self.values)
 
-    exported = export(Big(), (torch.tensor([1, 2]),))
-    with pytest.raises(ValueError, match=r"b_big.*32 bits"):
+    return Model()
+
+
+def test_weights_that_do_not_survive_narrowing():
+    module = with_buffer(torch.tensor([1, 2**40]), torch.add)
+    exported = export(module, (torch.tensor([1, 2]),))
+    with pytest.raises(ValueError, match=rf"b_values.*32 bits.*{2**40}"):
         convert(exported)
+
+
+def test_limits_of_int64_stay_limits():
+    ends = torch.iinfo(torch.int64)
+    limits = torch.tensor([ends.max, 2, ends.min])
+    module = with_buffer(limits, torch.minimum)
+    x = torch.tensor([5, 5, 5])
+    with pytest.warns(UserWarning, match="'b_values': 2 value") as caught:
+        program = convert(export(module, (x,)))
+    assert [w.filename for w in caught if w.category is UserWarning] == [CASES_FILE]
+    (result,) = run(program, {"x": x}).values()
+    assert result.tolist() == [5, 2, torch.iinfo(torch.int32).min]
+
+
+def test_doubles_beyond_single_precision():
+    values = torch.tensor([1e300, -1e300, 2.0, float("nan")], dtype=torch.float64)
+    module = with_buffer(values, torch.add)
+    x = torch.ones(4)
+    with pytest.warns(UserWarning, match="'b_values': 2 value"):
+        program = convert(export(module, (x,)))
+    (result,) = run(program, {"x": x}).values()
+    compare(result, torch.tensor([float("inf"), -float("inf"), 3.0, float("nan")]))
 
 
 def test_not_an_exported_program():
@@ -413,20 +443,57 @@ def test_debug_locations_are_the_users_lines(mlp):
     assert __file__ not in text
 
 
-def test_converters_in_two_threads(mlp):
-    texts = []
+def with_locations(exported, mode):
+    program = TorchConverter(mode=mode).add_exported_program(exported).to_coreai()
+    return program._mlir_module.operation.get_asm(enable_debug_info=True)
 
-    def work():
-        for _ in range(10):
-            texts.append(str(convert(mlp)))
 
-    threads = [threading.Thread(target=work) for _ in range(2)]
+def test_converters_in_several_threads(mlp, counter):
+    """All at once, of the same program and of others, as one after the other."""
+    wide = export(Mlp(700), (torch.randn(3, 8),), dynamic=((0,),))
+    modes = list(TorchConverter.Mode)
+    work = [(e, mode) for e in (mlp, counter, wide) for mode in modes]
+    wanted = [with_locations(*task) for task in work]
+    start = threading.Barrier(4)
+    found: list[list[str]] = [[] for _ in range(4)]
+    errors = []
+
+    def run_all(thread):
+        try:
+            start.wait()
+            # Each begins elsewhere, so that all pairs meet.
+            for i in range(3 * len(work)):
+                found[thread].append(with_locations(*work[(i + thread) % len(work)]))
+        except Exception as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=run_all, args=(i,)) for i in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert len(texts) == 20
-    assert len(set(texts)) == 1
+    assert errors == []
+    for thread, texts in enumerate(found):
+        assert len(texts) == 3 * len(work)
+        for i, text in enumerate(texts):
+            assert text == wanted[(i + thread) % len(work)]
+
+
+def test_programs_of_one_context_in_several_threads(mlp):
+    """One is printed while others are converted beside it."""
+    converter = TorchConverter().add_exported_program(mlp)
+    first = converter.to_coreai()
+    texts = []
+
+    def look():
+        for _ in range(20):
+            texts.append(str(first))
+
+    thread = threading.Thread(target=look)
+    thread.start()
+    others = [str(converter.to_coreai()) for _ in range(5)]
+    thread.join()
+    assert set(texts) == set(others) == {str(first)}
 
 
 def test_the_exported_program_is_left_alone(mlp):

@@ -159,6 +159,7 @@ def test_progress_comes_from_the_lowering():
             [],
             (0, 0),
             [],
+            [],
             seen.append,
         )
     assert seen == sorted(seen)

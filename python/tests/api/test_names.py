@@ -207,6 +207,36 @@ def test_names_must_be_strings(bad):
         TorchConverter().add_exported_program(case, input_names=bad)
 
 
+def test_limits_of_sizes_are_kept(tmp_path):
+    """Where an export gives them, in the program and in what is saved."""
+    rows = Dim("rows", min=1, max=64)
+    case = exported(
+        module(lambda self, x, y: x + y),
+        (torch.randn(4, 3), torch.randn(3)),
+        dynamic={"x": {0: rows}, "y": None},
+    )
+    program = convert(case)
+    limits = (
+        'tensor<?x3xf32> {coreai.name = "x", corten.shape_ranges = [[1, 64], [3, 3]]}'
+    )
+    assert limits in str(program)
+    assert 'tensor<3xf32> {coreai.name = "y"}' in str(program)
+    program.optimize()
+    assert limits in str(program)
+    program.save_asset(tmp_path / "model.aimodel")
+    saved = (tmp_path / "model.aimodel" / "main.mlirb").read_bytes()
+    assert b"corten.shape_ranges" in saved
+    x, y = torch.randn(5, 3), torch.randn(3)
+    compare(next(iter(run(program, {"x": x, "y": y}).values())), x + y)
+
+
+def test_sizes_without_limits():
+    case = exported(
+        module(lambda self, x: x + 1), (torch.randn(4),), dynamic={"x": {0: Dim.AUTO}}
+    )
+    assert "shape_ranges" not in str(convert(case))
+
+
 def test_effect_tokens_are_dropped():
     """Tokens are plumbing of torch's; no array could be passed for one."""
     from torch.export.graph_signature import (

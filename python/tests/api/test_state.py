@@ -4,11 +4,13 @@
 from __future__ import annotations
 
 import copy
+from pathlib import Path
 
 import pytest
 import torch
 from support.cases import compare, convert
 from support.runtime import interface, run_calls
+from torch._higher_order_ops.while_loop import while_loop
 
 import coreai_torch
 from coreai_torch import TorchConverter
@@ -154,6 +156,71 @@ def under_no_grad(self, x):
     return self.c * 2
 
 
+def branches(self, x):
+    def grow(total, x):
+        return total + x, x * 2
+
+    def shrink(total, x):
+        return total * 0.5, x - 1
+
+    total, y = torch.cond(x.sum() > 0, grow, shrink, (self.c, x))
+    self.c.copy_(total)
+    return y
+
+
+def loop(self, x):
+    def body(i, total, x):
+        return i + 1, total + x, x * 2
+
+    start = (torch.tensor(0), self.c, x)
+    _, total, y = while_loop(lambda i, total, x: i < 3, body, start)
+    self.c.copy_(total)
+    return y
+
+
+def views_of_views(self, x):
+    row = self.c[1]
+    row.add_(x)
+    row.view(-1)[1:].mul_(2)
+    return self.c.sum(), row
+
+
+def two_views_of_one_buffer(self, x):
+    flat, turned = self.c.view(-1), self.c.t()
+    flat[0] = 5
+    turned[1].add_(x[0])
+    return flat * 1, turned * 1
+
+
+def diagonal(self, x):
+    self.c.diagonal().copy_(x)
+    self.c[::2, 1:].mul_(2).add_(x[1:])
+    return self.c * 1
+
+
+def window(self, x):
+    self.c.copy_(torch.roll(self.c, 1, 0))
+    self.c[0] = x
+    return self.c.mean(0)
+
+
+def scattered(self, x):
+    self.c.index_copy_(0, torch.tensor([1]), x[None])
+    self.c.scatter_(0, (x > 0).long()[None], x[None])
+    self.c.masked_fill_(self.c > 1, 1.0)
+    return self.c * 1
+
+
+def views_returned(self, x):
+    self.c.add_(x)
+    return self.c.view(-1), self.c[0]
+
+
+def detached(self, x):
+    self.c.detach().add_(x)
+    return self.c * 2
+
+
 zeros = torch.zeros
 CASES = {
     "several writes": (several_writes, {"c": zeros(3)}, (3,)),
@@ -178,6 +245,15 @@ CASES = {
         (3,),
     ),
     "under no_grad": (under_no_grad, {"c": zeros(3)}, (3,)),
+    "around cond": (branches, {"c": zeros(3)}, (3,)),
+    "around while_loop": (loop, {"c": zeros(3)}, (3,)),
+    "a view of a view": (views_of_views, {"c": zeros(2, 3)}, (3,)),
+    "two views": (two_views_of_one_buffer, {"c": zeros(3, 3)}, (3,)),
+    "diagonal and steps": (diagonal, {"c": torch.ones(3, 3)}, (3,)),
+    "window": (window, {"c": zeros(4, 3)}, (3,)),
+    "index_copy and scatter": (scattered, {"c": zeros(2, 3)}, (3,)),
+    "views returned": (views_returned, {"c": zeros(2, 3)}, (3,)),
+    "detached": (detached, {"c": zeros(3)}, (3,)),
     "half": (returned_itself, {"c": zeros(3, dtype=torch.float16)}, (3,)),
     "scalar": (returned_itself, {"c": torch.tensor(1.5)}, ()),
 }
@@ -233,8 +309,6 @@ def test_buffers_come_before_inputs():
     for name in ("kv", "position", "y_state"):
         assert text.count(f'coreai.name = "{name}"') == 2
         assert f'buffer_mutation = "{name}"' in text
-    # Before optimize() a state is a plain input and a plain output.
-    assert interface(program)[2] == []
     program.optimize()
     assert interface(program) == (
         ["query", "context"],
@@ -336,6 +410,58 @@ def test_in_place_ops_are_never_dropped():
     assert "run_decompositions" in str(error.value)
     line = forward.__code__.co_firstlineno + 1
     assert f"{__file__}:{line}" in str(error.value)
+
+
+def in_place_cond(self, x):
+    def grow(x):
+        self.c.add_(x)  # the write in a branch
+        return x * 2
+
+    return torch.cond(x.sum() > 0, grow, lambda x: x - 1, (x,))
+
+
+def in_place_loop(self, x):
+    def body(i, x):
+        self.c.add_(x)  # the write in a loop
+        return i + 1, x * 2
+
+    return while_loop(lambda i, x: i < 3, body, (torch.tensor(0), x))[1]
+
+
+@pytest.mark.parametrize("strict", [False, True])
+@pytest.mark.parametrize(
+    ("forward", "mark"),
+    [(in_place_cond, "the write in a branch"), (in_place_loop, "the write in a loop")],
+)
+def test_writes_in_branches_are_refused(forward, mark, strict):
+    """torch captures them without gradients only, and cannot decompose them."""
+    module = stateful(forward, c=torch.zeros(3)).eval()
+    with torch.no_grad():
+        exported = torch.export.export(module, (torch.randn(3),), strict=strict)
+        with pytest.raises(Exception, match="not functional"):
+            exported.run_decompositions(coreai_torch.get_decomp_table())
+    with pytest.raises(ValueError, match=r"aten\.add_\.Tensor") as error:
+        TorchConverter().add_exported_program(exported)
+    message = str(error.value)
+    assert "inside a branch or loop" in message
+    assert "return the new value" in message
+    lines = Path(__file__).read_text().splitlines()
+    line = 1 + next(i for i, text in enumerate(lines) if text.endswith(f"# {mark}"))
+    # Only a strict export records the lines of branches; the other one those of
+    # code that torch has written.
+    assert (f"{__file__}:{line}" if strict else "(no source line)") in message
+    assert "eval_with_key" not in message
+
+
+def test_aliases_of_inputs():
+    def forward(self, x, y):
+        x.view(-1)[1:].add_(1)
+        part = y[0]
+        part.mul_(2)
+        return x * 2, part
+
+    torch.manual_seed(0)
+    check(stateful(forward), [(torch.randn(2, 3), torch.randn(2, 3))] * 3)
 
 
 def test_another_layout_is_refused():

@@ -44,6 +44,11 @@ def _arguments() -> argparse.Namespace:
         help="where results are kept; what is run again replaces them",
     )
     parser.add_argument(
+        "--only",
+        choices=["new", "missed"],
+        help="what has no results yet, or also what has some that are not right",
+    )
+    parser.add_argument(
         "--write", action="store_true", help=f"write {PAGE.relative_to(ROOT)}"
     )
     return parser.parse_args()
@@ -51,6 +56,33 @@ def _arguments() -> argparse.Namespace:
 
 def _out_of_scope(op: str, dtype: str) -> Result:
     return Result(op, dtype, -1, Verdict.SCOPE, OUT_OF_SCOPE[op])
+
+
+class _Store:
+    """The results of all runs so far, on disk after each operator."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._results: dict[tuple[str, str], list[Result]] = {}
+        for result in read_results(path):
+            self._results.setdefault((result.op, result.dtype), []).append(result)
+
+    def wants(self, op: str, dtype: str, only: str | None) -> bool:
+        """Whether to run this pair, given what ``--only`` asks for."""
+        found = self._results.get((op, dtype))
+        if only is None or not found:
+            return True
+        settled = (Verdict.RIGHT, Verdict.SCOPE)
+        return only == "missed" and any(r.verdict not in settled for r in found)
+
+    def put(self, op: str, dtype: str, results: list[Result]) -> None:
+        self._results[op, dtype] = results
+        write_results(self._path, self.all())
+
+    def all(self) -> list[Result]:
+        order = list(samples.DTYPES)
+        pairs = sorted(self._results, key=lambda pair: (pair[0], order.index(pair[1])))
+        return [result for pair in pairs for result in self._results[pair]]
 
 
 def main() -> None:
@@ -64,31 +96,34 @@ def main() -> None:
         for dtype in arguments.dtypes
         if samples.supports(info, dtype)
     ]
+    store = _Store(arguments.results)
+    for pair in pairs:
+        if pair[0] in OUT_OF_SCOPE:
+            store.put(*pair, [_out_of_scope(*pair)])
+    todo = [
+        pair
+        for pair in pairs
+        if pair[0] not in OUT_OF_SCOPE and store.wants(*pair, arguments.only)
+    ]
     options = Options(
         arguments.samples, arguments.workers, arguments.timeout, arguments.optimize
     )
     runner = Runner(options, OUTPUT)
     columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=console) as bar:
-        todo = [pair for pair in pairs if pair[0] not in OUT_OF_SCOPE]
-        task = bar.add_task("samples", total=len(todo))
+        task = bar.add_task("operators", total=len(todo))
 
         def show(op: str, dtype: str, results: list[Result]) -> None:
+            store.put(op, dtype, results)
             bar.advance(task)
             for result in results:
                 if result.verdict is not Verdict.RIGHT:
                     line = f"{op} {dtype} {result.sample}: {result.verdict}"
                     bar.print(f"{line}: {result.reason}", markup=False, soft_wrap=True)
 
-        results = runner.run(todo, show)
-    results += [_out_of_scope(*pair) for pair in pairs if pair[0] in OUT_OF_SCOPE]
+        runner.run(todo, show)
 
-    again = set(pairs)
-    kept = read_results(arguments.results)
-    results += [r for r in kept if (r.op, r.dtype) not in again]
-    results.sort(key=lambda r: (r.op, list(samples.DTYPES).index(r.dtype), r.sample))
-    write_results(arguments.results, results)
-
+    results = store.all()
     dtypes = [d for d in samples.DTYPES if any(r.dtype == d for r in results)]
     for dtype in dtypes:
         console.print(f"{dtype}:")

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import torch
 from support.runtime import narrow
 
@@ -39,7 +41,8 @@ def difference(
     """What is different, or None. NaN equals NaN; integers are exact.
 
     Where numbers cancel, eager has few right digits itself: a result may be as
-    far from ``exact`` as some times eager's own error.
+    far from ``exact`` as some times eager's own error. Where eager overflows on
+    the way, the exact number is right too.
     """
     expected = narrow(expected)
     if actual.dtype != expected.dtype:
@@ -49,6 +52,9 @@ def difference(
     rtol, atol = _TOLERANCE.get(expected.dtype, (0.0, 0.0))
     atol = max(atol, 8 * _rounding(expected, exact))
     close = torch.isclose(actual, expected, rtol=rtol, atol=atol, equal_nan=True)
+    if exact is not None and exact.shape == actual.shape and exact.is_floating_point():
+        rounded = exact.to(actual.dtype)
+        close |= torch.isclose(actual, rounded, rtol=rtol, atol=atol, equal_nan=True)
     if close.all():
         return None
     where = tuple((~close).nonzero()[0].tolist())
@@ -56,3 +62,32 @@ def difference(
         f"{int((~close).sum())} of {close.numel()} values, first at {list(where)}: "
         f"{actual[where].item():.6g}, want {expected[where].item():.6g}"
     )
+
+
+#: Functions that return values with their places, any place among equal values.
+_CHOOSING = ("kthvalue", "median", "mode", "nanmedian", "topk")
+
+
+def is_same_choice(
+    function: str, operand: torch.Tensor, actual: Sequence[torch.Tensor]
+) -> bool:
+    """Whether the places that ``function`` returned hold the values beside them."""
+    if function not in _CHOOSING or len(actual) != 2:
+        return False
+    values, places = actual
+    operand = narrow(operand)
+    for axis in range(operand.dim()):
+        index = places.long()
+        if index.dim() < operand.dim():
+            index, wanted = index.unsqueeze(axis), values.unsqueeze(axis)
+        else:
+            wanted = values
+        expected = list(operand.shape)
+        expected[axis] = index.shape[axis]
+        if (
+            list(index.shape) == expected
+            and index.lt(operand.shape[axis]).all()
+            and torch.equal(operand.gather(axis, index), wanted)
+        ):
+            return True
+    return False

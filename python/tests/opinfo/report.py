@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 
@@ -18,6 +19,10 @@ called with its first sample inputs. A sample is exported, converted, run by the
 interpreter of coreai-core, and compared with eager PyTorch: integers exactly,
 floats within the tolerance of their type, NaN equal to NaN, 64-bit results
 narrowed to 32 bits.
+
+*Fully right* are operators with every sample right; *right wherever they can be
+run* also those with samples that PyTorch cannot export, that the interpreter
+cannot run, or that are out of scope.
 """
 
 
@@ -69,33 +74,78 @@ def _escape(text: str) -> str:
     return text.replace("|", "\\|").replace("<", "\\<").replace("*", "\\*")
 
 
-def _misses(results: Sequence[Result]) -> str:
-    """Each reason once, with the smallest call that shows it."""
-    calls: dict[tuple[Verdict, str], list[str]] = defaultdict(list)
+def _totals_table(results: Sequence[Result], dtypes: Sequence[str]) -> list[str]:
+    columns = [totals([r for r in results if r.dtype == d]) for d in dtypes]
+    rows = [list(map(_split_total, row)) for row in zip(*columns, strict=True)]
+    return [
+        "| | " + " | ".join(dtypes) + " |",
+        "|---|" + "---:|" * len(dtypes),
+        *(f"| {row[0][0]} | " + " | ".join(n for _, n in row) + " |" for row in rows),
+        "",
+    ]
+
+
+def _split_total(line: str) -> tuple[str, str]:
+    what, _, count = line.rpartition(": ")
+    return what, count
+
+
+#: Reasons in the words of PyTorch, by a pattern of them.
+_EXPORT_REASONS = (
+    ("^eager:", "PyTorch itself refuses the sample"),
+    (
+        "DataDependent|PendingUnbacked|DynamicOutputShape",
+        "torch.export refuses it: a Python value or a shape depends on data",
+    ),
+)
+
+
+def _cause(result: Result) -> str:
+    if result.verdict is Verdict.EXPORT:
+        for pattern, cause in _EXPORT_REASONS:
+            if re.search(pattern, result.reason):
+                return cause
+    # Numbers and names of nodes differ from sample to sample.
+    if result.verdict is Verdict.WRONG:
+        return "values differ from eager"
+    if names := re.search(r"unsupported ATen ops: (\S+(?:, \S+)*)", result.reason):
+        return f"no lowering of {names[1]}"
+    return result.reason.partition(" entry point ")[0] or "no message"
+
+
+def _misses(results: Sequence[Result]) -> list[str]:
+    """What is not right, by verdict and cause, with the operators it stops."""
+    found: dict[tuple[Verdict, str], dict[str, Result]] = defaultdict(dict)
     for result in results:
         if result.verdict is not Verdict.RIGHT:
-            calls[result.verdict, result.reason].append(result.call)
-    parts = []
-    for (verdict, reason), found in calls.items():
-        text = f"{verdict}: {reason}" if reason else str(verdict)
-        call = min(found, key=len)
-        parts.append(_escape(text) + (f" (`{call}`)" if call else ""))
-    return "; ".join(parts)
+            shortest = found[result.verdict, _cause(result)]
+            known = shortest.setdefault(result.op, result)
+            if len(result.call) < len(known.call):
+                shortest[result.op] = result
+    order = list(Verdict)
+    lines = ["| verdict | cause | operators |", "|---|---|---|"]
+    for verdict, cause in sorted(found, key=lambda key: (order.index(key[0]), key[1])):
+        operators = sorted(found[verdict, cause])
+        lines.append(
+            f"| {verdict} | {_escape(cause)} | "
+            + " ".join(f"`{op}`" for op in operators)
+            + " |"
+        )
+    return [*lines, ""] if found else ["None.", ""]
 
 
 def page(results: Sequence[Result], dtypes: Sequence[str]) -> str:
-    """The Markdown page: totals, then one row per operator."""
-    lines = [_INTRODUCTION, "## Totals", ""]
+    """The Markdown page: totals, misses by cause, one row per operator."""
+    lines = [_INTRODUCTION, "## Totals", "", *_totals_table(results, dtypes)]
     for dtype in dtypes:
-        lines += [f"{dtype}:", ""]
-        lines += [f"- {x}" for x in totals([r for r in results if r.dtype == dtype])]
-        lines.append("")
+        lines += [f"## Not right in {dtype}", ""]
+        lines += _misses([r for r in results if r.dtype == dtype])
     lines += ["## Operators", "", "Samples right of samples tried.", ""]
     lines += [
-        "| operator | " + " | ".join(dtypes) + " | misses |",
-        "|---|" + "---|" * len(dtypes) + "---|",
+        "| operator | " + " | ".join(dtypes) + " |",
+        "|---|" + "---|" * len(dtypes),
     ]
     for op, found in sorted(_by_op(results).items()):
         cells = [_cell([r for r in found if r.dtype == d]) for d in dtypes]
-        lines.append(f"| `{op}` | " + " | ".join(cells) + f" | {_misses(found)} |")
+        lines.append(f"| `{op}` | " + " | ".join(cells) + " |")
     return "\n".join(lines) + "\n"

@@ -69,7 +69,8 @@ OUT_OF_SCOPE: dict[str, str] = {
 #: Refusals of the converter that put a single sample out of scope.
 _REFUSALS: tuple[tuple[str, str], ...] = (
     ("needs random numbers", RANDOM),
-    ("Core AI has no complex32 tensors", "complex32 has no counterpart in Core AI"),
+    ("has the type complex32", "complex32 has no counterpart in Core AI"),
+    ("Core AI convolves floats only", "Core AI has no convolution of integers"),
 )
 
 

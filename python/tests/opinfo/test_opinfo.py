@@ -5,8 +5,9 @@ import itertools
 
 import pytest
 import torch
+
 from opinfo import report, runner
-from opinfo.compare import difference, fits
+from opinfo.compare import difference, fits, is_same_choice
 from opinfo.samples import Call, Calls
 from opinfo.verdict import Result, Verdict, one_line, read_results, write_results
 
@@ -67,6 +68,21 @@ def test_difference():
     # Eager is as far from the exact result as this.
     assert difference(one, one + 1e-3) is not None
     assert difference(one, one + 1e-3, (one + 5e-4).double()) is None
+
+
+def test_the_exact_number_is_right_where_eager_overflows():
+    infinite, one = torch.tensor([torch.inf]).half(), torch.ones(1).half()
+    assert difference(one, infinite) is not None
+    assert difference(one, infinite, torch.ones(1).double()) is None
+    assert difference(one, infinite, torch.full((1,), 2.0).double()) is not None
+
+
+def test_any_place_among_equal_values():
+    x, value = torch.tensor([[1, 0, 1], [2, 2, 3]]), torch.tensor([1, 2])
+    for places in ([0, 0], [2, 1]):
+        assert is_same_choice("kthvalue", x, [value, torch.tensor(places)])
+    assert not is_same_choice("kthvalue", x, [value, torch.tensor([1, 0])])
+    assert not is_same_choice("sort", x, [value, torch.tensor([0, 0])])
 
 
 def test_integers_that_do_not_fit():
@@ -148,9 +164,11 @@ def test_totals():
 
 def test_page():
     page = report.page(RESULTS, ["float32"])
-    assert "| `a` | 2/2 |  |" in page
-    assert "| `b` | 1/2 | wrong: off \\| by one (`float32[1]`) |" in page
-    assert "| `d` | – | out of scope: random sampling |" in page
+    assert "| operators fully right | 1 of 4 |" in page
+    assert "| wrong | values differ from eager | `b` |" in page
+    assert "| out of scope | random sampling | `d` |" in page
+    assert "| `a` | 2/2 |" in page
+    assert "| `d` | – |" in page
 
 
 def test_results_are_kept(tmp_path):

@@ -69,7 +69,10 @@ def read_results(path: Path) -> list[Result]:
 
 
 def write_results(path: Path, results: list[Result]) -> None:
+    """Replaces the file as a whole, so that a reader never sees half of it."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("w") as file:
+    draft = path.with_suffix(".tmp")
+    with draft.open("w") as file:
         for result in results:
             file.write(json.dumps(asdict(result), ensure_ascii=False) + "\n")
+    draft.replace(path)

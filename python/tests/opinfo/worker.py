@@ -26,7 +26,7 @@ from support.runtime import from_numpy, to_numpy
 
 import coreai_torch
 from opinfo import samples
-from opinfo.compare import difference, fits
+from opinfo.compare import difference, fits, is_same_choice
 from opinfo.samples import Call, Calls
 from opinfo.scope import RANDOM, interpreter_limit, refusal
 from opinfo.verdict import Verdict, one_line
@@ -107,6 +107,9 @@ def _execute(
         if any(found) and (exact := call.exact()):
             triples = zip(mine, reference, exact, strict=True)
             found = [difference(*triple) for triple in triples]
+        name = getattr(call.op, "__name__", "")
+        if found and not found[0] and is_same_choice(name, call.tensors()[0], mine):
+            found = []
         reasons = [f"output {i}: {text}" for i, text in enumerate(found) if text]
         if not reasons:
             verdicts.append((Verdict.RIGHT, ""))

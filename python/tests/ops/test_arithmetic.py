@@ -254,6 +254,13 @@ CASES = [
         dtypes=(torch.float32,),
         exact=True,
     ),
+    case(
+        "divisors",
+        lambda x, y: (torch.gcd(x, y), torch.lcm(x, y[:1]), torch.gcd(x[0], y)),
+        torch.tensor([12, -18, 0, 0, 7, 2**30, 1]),
+        torch.tensor([18, 12, 5, 0, -13, 2**20, 1]),
+        dynamic=((0,), (0,)),
+    ),
 ]
 
 
@@ -262,10 +269,11 @@ def test_case(case, dtype, dynamic):
     check(case, dtype, dynamic)
 
 
-def test_number_beyond_32_bits():
+@pytest.mark.parametrize("number", [2**31, 2**32 - 1, -(2**31) - 1, 2**40])
+def test_number_beyond_32_bits(number):
     class Add(torch.nn.Module):
         def forward(self, x):
-            return x + 2**40
+            return x + number
 
-    with pytest.raises(ValueError, match="1099511627776 does not fit into 32 bits"):
+    with pytest.raises(ValueError, match=f"{number} does not fit into 32 bits"):
         convert(export(Add(), (torch.tensor([1, 2]),)))

@@ -19,6 +19,7 @@ from support.cases import (
     floats,
     inf,
     parametrize,
+    together,
 )
 
 _ONE = (torch.float32,)
@@ -129,6 +130,46 @@ CASES = [
         floats(2, 3, 2, 5, 8),
         floats(3, 1, 4, 5),
         dtypes=_ONE,
+    ),
+    case(
+        "ranks of their own",
+        together(
+            lambda q, k: F.scaled_dot_product_attention(q, k[0], k[0]),
+            lambda q, k: F.scaled_dot_product_attention(q[0], k, k),
+            lambda q, k: F.scaled_dot_product_attention(
+                q, k[0, 0], k[0, 0], is_causal=True
+            ),
+            lambda q, k: F.scaled_dot_product_attention(q[0, 0], k[0, 0], k),
+            lambda q, k: F.scaled_dot_product_attention(q[:, None], k[None], k[None]),
+            lambda q, k: F.scaled_dot_product_attention(q[None, None], k[:1], k),
+        ),
+        floats(2, 3, 4, 8),
+        floats(2, 3, 5, 8),
+        dtypes=_ONE,
+        dynamic=((2,), (2,)),
+    ),
+    case(
+        "masks of their own",
+        together(
+            lambda q, k, m: attend_masked(q[0], k[0], k[0], m[0]),
+            lambda q, k, m: attend_masked(q[0], k[0], k[0], m[0, :1] > 0),
+            lambda q, k, m: attend_masked(q[None], k[None], k[None], m[:1, :, :1]),
+            lambda q, k, m: attend_masked(q[None], k[None], k[None], m[None, :, :1]),
+            lambda q, k, m: attend_masked(q[None], k[None], k[None], m[0] > 0),
+            lambda q, k, m: attend_masked(q[0, 0], k[0, 0], k[0, 0], m[0, 0] > 0),
+        ),
+        floats(2, 3, 4, 8),
+        floats(2, 3, 5, 8),
+        floats(2, 3, 4, 5),
+        dtypes=_ONE,
+        dynamic=((2,), (2,), (2, 3)),
+    ),
+    case(
+        "grouped without a batch",
+        attend(enable_gqa=True, is_causal=True),
+        floats(4, 3, 8),
+        floats(2, 3, 8),
+        floats(2, 3, 6),
     ),
     case(
         "multi-head",

@@ -138,10 +138,13 @@ def test_case(case, dtype, dynamic):
     check(case, dtype, dynamic)
 
 
-def test_fill_beyond_32_bits():
+@pytest.mark.parametrize("fill", [2**40, -(2**31) - 1, 1e12])
+@pytest.mark.parametrize("dynamic", [None, ((0,),)])
+def test_fill_beyond_32_bits(fill, dynamic):
     class Net(torch.nn.Module):
         def forward(self, x):
-            return torch.full((3,), 2**40) + x
+            return torch.full((x.shape[0],), fill, dtype=torch.int64) + x
 
-    with pytest.raises(ValueError, match="1099511627776 does not fit into 32 bits"):
-        convert(export(Net(), (torch.tensor([1, 2, 3]),)))
+    exported = export(Net(), (torch.tensor([1, 2, 3]),), dynamic)
+    with pytest.raises(ValueError, match=r"the number [-\de.+]+ does not fit into 32"):
+        convert(exported)

@@ -172,6 +172,7 @@ CASES = [
     ),
     exact("nonzero", torch.nonzero, torch.tensor([[0.0, nan, -0.0], [1.0, 0.0, -2.0]])),
     exact("nonzero_bool", torch.nonzero, SOME),
+    exact("nonzero_of_a_number", torch.nonzero, torch.tensor(2.0)),
     exact("nonzero_columns", lambda x: torch.where(x > 0), floats(4, 3)),
     exact(
         "nonzero_static", lambda x: torch.nonzero_static(x, size=5, fill_value=-7), SOME

@@ -77,6 +77,16 @@ CASES = [
         atol=1e-4,
     ),
     case("matrix_exp_zero", torch.matrix_exp, torch.zeros(3, 3)),
+    case(
+        "no_rows",
+        lambda x: (
+            torch.linalg.inv_ex(x[:, :0, :0]).info,
+            torch.linalg.solve_ex(x[:, :0, :0], x[:, :0])[1],
+            torch.linalg.det(x[:, :0, :0]),
+        ),
+        floats(2, 3, 3),
+        dtypes=F32,
+    ),
 ]
 
 

@@ -86,6 +86,25 @@ CASES = [
         dtypes=_ONE,
     ),
     case(
+        "layer norm over dynamic axes",
+        lambda x: F.layer_norm(x, x.shape[-2:]),
+        floats(2, 3, 4),
+        dynamic=((0, 1, 2),),
+    ),
+    case(
+        "norms with one parameter",
+        lambda x, w: (
+            F.layer_norm(x, x.shape[-1:], w),
+            F.layer_norm(x, x.shape[-1:], None, w),
+            F.group_norm(x.mT, 2, w),
+            F.group_norm(x.mT, 2, None, w),
+            F.instance_norm(x.mT, weight=w),
+            F.instance_norm(x.mT, bias=w),
+        ),
+        floats(2, 3, 4),
+        floats(4),
+    ),
+    case(
         "layer norm special",
         nn.LayerNorm(3),
         floats(3, 3, special=(inf, 1, 2, nan)),
@@ -125,6 +144,12 @@ CASES = [
         dtypes=_ONE,
     ),
     case("instance norm", nn.InstanceNorm2d(3), floats(2, 3, 4, 5), dynamic=((0, 2),)),
+    case(
+        "instance norm of dynamic channels",
+        F.instance_norm,
+        floats(2, 3, 4),
+        dynamic=((0, 1, 2),),
+    ),
     case(
         "instance norm affine",
         random(nn.InstanceNorm1d(4, affine=True)),

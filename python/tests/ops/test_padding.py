@@ -92,6 +92,36 @@ CASES = [
         lambda x: F.pad(x, (-1, 2, 1, -2), mode="replicate"),
         floats(1, 2, 5, 4),
     ),
+    exact(
+        "replicate_cut_away",
+        lambda x: (
+            F.pad(x, (-4, 5, 0, 0), mode="replicate"),
+            F.pad(x, (5, -4, -4, 3), mode="replicate"),
+        ),
+        floats(1, 2, 4, 4),
+    ),
+    exact(
+        "reflect_symbolic",
+        lambda x, y: F.pad(x, (1, y.shape[0] - 2), mode="reflect"),
+        floats(1, 2, 9),
+        floats(4),
+        dynamic=((2,), (0,)),
+    ),
+    exact(
+        "replicate_symbolic",
+        lambda x, y: F.pad(x, (y.shape[0], 1, 0, y.shape[0] - 3), mode="replicate"),
+        floats(1, 2, 5, 4),
+        floats(4),
+        dynamic=((3,), (0,)),
+    ),
+    exact(
+        "constant_complex",
+        lambda x: torch.view_as_real(
+            F.pad(torch.complex(x, 2 * x), (1, 0, 0, 2), value=0.5)
+        ),
+        floats(2, 3),
+        dynamic=((0,),),
+    ),
     exact("circular", lambda x: F.pad(x, (1, 2), mode="circular"), floats(1, 2, 4)),
 ]
 

@@ -180,6 +180,13 @@ CASES = [
         dtypes=_ONE,
     ),
     case(
+        "adaptive max keeps every axis",
+        lambda x: F.adaptive_max_pool2d(x, (None, None), return_indices=True),
+        floats(2, 5, 4),
+        dtypes=_ONE,
+        dynamic=((1,),),
+    ),
+    case(
         "adaptive max3d",
         lambda x: F.adaptive_max_pool3d(x, (2, 3, 1), return_indices=True),
         floats(1, 2, 4, 5, 3),

@@ -10,6 +10,7 @@ import torch.nn.functional as F
 from support.cases import Case, case, check, floats, parametrize
 
 F32 = (torch.float32,)
+aten = torch.ops.aten
 
 
 def resize(name, *shape, dynamic=None, dtypes=F32, **options):
@@ -102,6 +103,20 @@ CASES = [
         size=(1, 4),
         mode="bilinear",
         align_corners=True,
+    ),
+    # The overloads that take a size and scales; interpolate() never calls them.
+    case(
+        "sizes_and_scales",
+        lambda x: (
+            aten.upsample_bilinear2d.default(x, [7, 9], False),
+            aten.upsample_bilinear2d.default(x, [8, 7], False, 1.7, 1.9),
+            aten.upsample_bilinear2d.default(x, [7, 9], True),
+            aten.upsample_nearest2d.default(x, [7, 9]),
+            aten.upsample_nearest2d.default(x, [8, 7], 1.7, 1.9),
+        ),
+        floats(3, 2, 5, 4),
+        dtypes=F32,
+        dynamic=((0,),),
     ),
     case(
         "bilinear_like",

@@ -386,6 +386,15 @@ CASES = [
         floats(2, 3),
         exact=True,
     ),
+    exact(
+        "put_more_axes_than_the_base",
+        lambda x, i, v: put(x, i, v),
+        floats(6),
+        torch.tensor([[0, 5], [2, -3]]),
+        floats(2, 2),
+        dynamic=((0,), (0,), (0,)),
+        grows=False,
+    ),
 ]
 
 

@@ -8,6 +8,7 @@
 #ifndef CORTEN_CONVERSION_ATENTOCOREAI_CONVERSION_H
 #define CORTEN_CONVERSION_ATENTOCOREAI_CONVERSION_H
 
+#include "corten/Metal/Kernel.h"
 #include "corten/Program/Program.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -60,6 +61,9 @@ struct ConversionOptions {
   /// Folders that relative paths begin in.
   std::vector<std::string> sourceRoots;
   DebugCounters counters;
+  /// What calls in the namespace of kernels stand for, by the operator's name
+  /// ("rms_norm.default").
+  llvm::StringMap<metal::Kernel> kernels;
   /// Operators that the user lowers: "namespace::name.overload", where
   /// ".default" may be left out, and "None::name" for Python operators. They
   /// win over the table.
@@ -75,6 +79,18 @@ struct Resource {
   /// The weight's own name, for whoever attaches the data.
   std::string name;
   TensorView data;
+};
+
+/// The debug locations of all operations of a module. They are text from the
+/// start: their reader is another MLIR, and bytecode has no shorter form of
+/// them. What repeats stands once, behind an alias.
+struct LocationTable {
+  /// A module with an array attribute `coreai.locations`, in the order of a
+  /// walk that visits an operation after what it contains.
+  std::string text;
+  /// Places in that order of operations that have blocks with arguments, which
+  /// are where the operation is.
+  std::vector<unsigned> withArguments;
 };
 
 /// A value of the module and the node that it belongs to.
@@ -102,7 +118,9 @@ struct UserCall {
 struct ConvertedModule {
   /// Declared first: the module must go before its context does.
   std::unique_ptr<mlir::MLIRContext> context;
+  /// Its operations have unknown locations; theirs are in `locations`.
   mlir::OwningOpRef<mlir::ModuleOp> module;
+  LocationTable locations;
   /// In the order in which the module mentions them.
   std::vector<Resource> resources;
   /// Every weight that was emitted, by the memory it comes from and its type in
@@ -115,6 +133,8 @@ struct ConvertedModule {
   std::vector<std::vector<NamedValue>> scopes;
   /// Where the next conversion may go on numbering.
   DebugCounters counters;
+  /// What the user should know about a program that was converted all the same.
+  std::vector<std::string> warnings;
   double emitSeconds = 0;
   double verifySeconds = 0;
 };
@@ -125,6 +145,8 @@ std::string describeNode(llvm::StringRef entryPoint, const Node &node);
 /// One place where an unsupported operator is used.
 struct UnsupportedUse {
   const Node *node = nullptr;
+  /// Inside a branch or the body of a loop.
+  bool isNested = false;
 };
 
 /// An operator of the program that cannot be converted, because no lowering
@@ -152,15 +174,27 @@ struct SupportedOperator {
   llvm::StringRef name;
   llvm::StringRef family;
 };
+/// Sorted by family, then name. Those of the family "Dropped" only check or
+/// print something; a program goes without them.
 std::vector<SupportedOperator>
 supportedOperators(OperatorSet set = OperatorSet::Decomposed);
 
+/// Why a conversion failed.
+struct ConversionError {
+  /// For the user: what is wrong, at which node, on which line of their code.
+  std::string message;
+  /// It is the type of a value that is wrong.
+  bool isTypeError = false;
+};
+
+/// The namespace of the operators that Metal kernels are in torch.
+inline constexpr llvm::StringRef kKernelNamespace = "coreai_metal_kernels";
+
 /// Converts all entry points into one verified module. On failure returns null
-/// and sets `error` to a message for the user: what is wrong, at which node,
-/// on which line of their code.
+/// and fills in `error`.
 std::unique_ptr<ConvertedModule> convert(llvm::ArrayRef<EntryPoint> entryPoints,
                                          const ConversionOptions &options,
-                                         std::string &error);
+                                         ConversionError &error);
 
 } // namespace corten
 

@@ -2,8 +2,7 @@
 
 #include "AssemblyControlFlow.h"
 #include "corten/Dialect/CoreAI/IR/ControlFlowOps.h"
-#include "corten/Dialect/Param/IR/ParamDialect.h"
-#include "mlir/Interfaces/FunctionImplementation.h"
+#include "corten/Dialect/Param/IR/ParamAssembly.h"
 
 using namespace mlir;
 using namespace corten::coreai;
@@ -67,36 +66,8 @@ ParseResult GraphOp::parse(OpAsmParser &parser, OperationState &state) {
     parseUnit("externalize", getExternalizeAttrName(state.name));
   parseUnit("noinline", getNoInlineAttrName(state.name));
 
-  StringAttr name;
-  param::DeclArrayAttr parameters;
-  if (parser.parseSymbolName(name, getSymNameAttrName(state.name),
-                             state.attributes) ||
-      param::parseParameterList(parser, parameters))
-    return failure();
-  state.addAttribute(getParamDeclsAttrName(state.name), parameters);
-
-  bool isVariadic = false;
-  SmallVector<OpAsmParser::Argument> arguments;
-  SmallVector<Type> resultTypes;
-  SmallVector<DictionaryAttr> resultAttrs;
-  if (function_interface_impl::parseFunctionSignatureWithArguments(
-          parser, /*allowVariadic=*/false, arguments, isVariadic, resultTypes,
-          resultAttrs))
-    return failure();
-  auto argumentTypes = llvm::map_to_vector(
-      arguments, [](const OpAsmParser::Argument &arg) { return arg.type; });
-  state.addAttribute(
-      getFunctionTypeAttrName(state.name),
-      TypeAttr::get(builder.getFunctionType(argumentTypes, resultTypes)));
-  if (parseGraphAttributes(parser, state))
-    return failure();
-  call_interface_impl::addArgAndResultAttrs(
-      builder, state, arguments, resultAttrs, getArgAttrsAttrName(state.name),
-      getResAttrsAttrName(state.name));
-
-  OptionalParseResult hasBody =
-      parser.parseOptionalRegion(*state.addRegion(), arguments);
-  return hasBody.has_value() ? *hasBody : success();
+  return param::parseFunction<GraphOp>(
+      parser, state, [&] { return parseGraphAttributes(parser, state); });
 }
 
 void GraphOp::print(OpAsmPrinter &printer) {
@@ -106,20 +77,9 @@ void GraphOp::print(OpAsmPrinter &printer) {
     printer << " externalize";
   if (getNoInline())
     printer << " noinline";
-  printer << ' ';
-  printer.printSymbolName(getSymName());
-  param::printParameterList(printer, getParamDecls());
-  function_interface_impl::printFunctionSignature(
-      printer, *this, getArgumentTypes(), /*isVariadic=*/false,
-      getResultTypes());
-  printer.printOptionalAttrDictWithKeyword(
-      (*this)->getAttrs(),
-      {getSymNameAttrName(), getParamDeclsAttrName(), getFunctionTypeAttrName(),
-       getArgAttrsAttrName(), getResAttrsAttrName(), getPrivAttrName(),
-       getExternalizeAttrName(), getNoInlineAttrName()});
-  printer << ' ';
-  if (!getBodyRegion().empty())
-    printer.printRegion(getBodyRegion(), /*printEntryBlockArgs=*/false);
+  param::printFunction(
+      printer, *this,
+      {getPrivAttrName(), getExternalizeAttrName(), getNoInlineAttrName()});
 }
 
 //===----------------------------------------------------------------------===//
@@ -127,38 +87,9 @@ void GraphOp::print(OpAsmPrinter &printer) {
 //===----------------------------------------------------------------------===//
 
 ParseResult InvokeOp::parse(OpAsmParser &parser, OperationState &state) {
-  TypedAttr callee;
-  SmallVector<OpAsmParser::UnresolvedOperand> operands;
-  llvm::SMLoc operandsLoc;
-  SmallVector<Type> argumentTypes, resultTypes;
-  SmallVector<DictionaryAttr> argumentAttrs, resultAttrs;
-  if (param::parseSymbolExpression(parser, callee) ||
-      parser.getCurrentLocation(&operandsLoc) ||
-      parser.parseOperandList(operands, OpAsmParser::Delimiter::Paren) ||
-      parser.parseOptionalAttrDict(state.attributes) || parser.parseColon() ||
-      call_interface_impl::parseFunctionSignature(
-          parser, argumentTypes, argumentAttrs, resultTypes, resultAttrs) ||
-      parser.resolveOperands(operands, argumentTypes, operandsLoc,
-                             state.operands))
-    return failure();
-  state.addAttribute(getCalleeAttrName(state.name), callee);
-  state.addTypes(resultTypes);
-  call_interface_impl::addArgAndResultAttrs(
-      parser.getBuilder(), state, argumentAttrs, resultAttrs,
-      getArgAttrsAttrName(state.name), getResAttrsAttrName(state.name));
-  return success();
+  return param::parseCall<InvokeOp>(parser, state);
 }
 
 void InvokeOp::print(OpAsmPrinter &printer) {
-  printer << ' ';
-  param::printSymbolExpression(printer, getCallee());
-  // The second space is the official printer's.
-  printer << '(' << getOperands() << ") ";
-  printer.printOptionalAttrDict(
-      (*this)->getAttrs(),
-      {getCalleeAttrName(), getArgAttrsAttrName(), getResAttrsAttrName()});
-  printer << " : ";
-  call_interface_impl::printFunctionSignature(
-      printer, getOperands().getTypes(), getArgAttrsAttr(),
-      /*isVariadic=*/false, getResultTypes(), getResAttrsAttr());
+  param::printCall(printer, *this);
 }

@@ -121,6 +121,25 @@ static FailureOr<Shape> getUnknownShape(std::optional<Location> location,
   return getDynamicShape(type->getDimSize(0));
 }
 
+/// The type of a tensor that is to be changed as `indices` say, of which
+/// constants must be readable.
+static FailureOr<RankedTensorType>
+getIndexedType(std::optional<Location> location, Value input,
+               ValueRange indices) {
+  FailureOr<RankedTensorType> type = getTensorType(location, input);
+  if (failed(type) || failed(verifyReadableConstants(location, indices)))
+    return failure();
+  return type;
+}
+
+/// Infers a tensor with the elements of `type` and other extents.
+static LogicalResult inferReshaped(RankedTensorType type,
+                                   ArrayRef<int64_t> shape,
+                                   SmallVectorImpl<Type> &inferred) {
+  inferred.push_back(RankedTensorType::get(shape, type.getElementType()));
+  return success();
+}
+
 //===----------------------------------------------------------------------===//
 // Changes of shape
 //===----------------------------------------------------------------------===//
@@ -160,9 +179,8 @@ LogicalResult ReshapeOp::inferReturnTypes(MLIRContext *,
                                           Adaptor adaptor,
                                           SmallVectorImpl<Type> &inferred) {
   FailureOr<RankedTensorType> type =
-      getTensorType(location, adaptor.getInput());
-  if (failed(type) ||
-      failed(verifyReadableConstants(location, adaptor.getNewShape())))
+      getIndexedType(location, adaptor.getInput(), adaptor.getNewShape());
+  if (failed(type))
     return failure();
 
   FailureOr<Shape> shape;
@@ -178,8 +196,7 @@ LogicalResult ReshapeOp::inferReturnTypes(MLIRContext *,
   }
   if (failed(shape))
     return failure();
-  inferred.push_back(RankedTensorType::get(*shape, type->getElementType()));
-  return success();
+  return inferReshaped(*type, *shape, inferred);
 }
 
 LogicalResult TransposeOp::inferReturnTypes(MLIRContext *,
@@ -187,9 +204,8 @@ LogicalResult TransposeOp::inferReturnTypes(MLIRContext *,
                                             Adaptor adaptor,
                                             SmallVectorImpl<Type> &inferred) {
   FailureOr<RankedTensorType> type =
-      getTensorType(location, adaptor.getInput());
-  if (failed(type) ||
-      failed(verifyReadableConstants(location, adaptor.getPermutation())))
+      getIndexedType(location, adaptor.getInput(), adaptor.getPermutation());
+  if (failed(type))
     return failure();
 
   int64_t rank = type->getRank();
@@ -204,8 +220,7 @@ LogicalResult TransposeOp::inferReturnTypes(MLIRContext *,
       extent = type->getDimSize(axis);
     }
   }
-  inferred.push_back(RankedTensorType::get(shape, type->getElementType()));
-  return success();
+  return inferReshaped(*type, shape, inferred);
 }
 
 LogicalResult TransposeOp::verify() {
@@ -229,9 +244,8 @@ LogicalResult ExpandDimsOp::inferReturnTypes(MLIRContext *,
                                              Adaptor adaptor,
                                              SmallVectorImpl<Type> &inferred) {
   FailureOr<RankedTensorType> type =
-      getTensorType(location, adaptor.getInput());
-  if (failed(type) ||
-      failed(verifyReadableConstants(location, adaptor.getAxes())))
+      getIndexedType(location, adaptor.getInput(), adaptor.getAxes());
+  if (failed(type))
     return failure();
   FailureOr<Shape> added = getUnknownShape(location, adaptor.getAxes());
   if (failed(added))
@@ -254,8 +268,7 @@ LogicalResult ExpandDimsOp::inferReturnTypes(MLIRContext *,
                                                                shape.size())),
                    1);
   }
-  inferred.push_back(RankedTensorType::get(shape, type->getElementType()));
-  return success();
+  return inferReshaped(*type, shape, inferred);
 }
 
 LogicalResult ShrinkDimsOp::inferReturnTypes(MLIRContext *,
@@ -263,9 +276,8 @@ LogicalResult ShrinkDimsOp::inferReturnTypes(MLIRContext *,
                                              Adaptor adaptor,
                                              SmallVectorImpl<Type> &inferred) {
   FailureOr<RankedTensorType> type =
-      getTensorType(location, adaptor.getInput());
-  if (failed(type) ||
-      failed(verifyReadableConstants(location, adaptor.getAxes())))
+      getIndexedType(location, adaptor.getInput(), adaptor.getAxes());
+  if (failed(type))
     return failure();
   FailureOr<Shape> removed = getUnknownShape(location, adaptor.getAxes());
   if (failed(removed))
@@ -293,8 +305,7 @@ LogicalResult ShrinkDimsOp::inferReturnTypes(MLIRContext *,
       if (!isRemoved[axis])
         shape.push_back(extent);
   }
-  inferred.push_back(RankedTensorType::get(shape, type->getElementType()));
-  return success();
+  return inferReshaped(*type, shape, inferred);
 }
 
 /// With constant axes the declared shape is compared exactly, without them not
@@ -320,9 +331,8 @@ LogicalResult BroadcastToOp::inferReturnTypes(MLIRContext *,
                                               Adaptor adaptor,
                                               SmallVectorImpl<Type> &inferred) {
   FailureOr<RankedTensorType> type =
-      getTensorType(location, adaptor.getInput());
-  if (failed(type) ||
-      failed(verifyReadableConstants(location, adaptor.getShape())))
+      getIndexedType(location, adaptor.getInput(), adaptor.getShape());
+  if (failed(type))
     return failure();
   FailureOr<Shape> shape;
   if (auto queried = getQueriedShape(adaptor.getShape()))
@@ -333,8 +343,7 @@ LogicalResult BroadcastToOp::inferReturnTypes(MLIRContext *,
     shape = getUnknownShape(location, adaptor.getShape());
   if (failed(shape))
     return failure();
-  inferred.push_back(RankedTensorType::get(*shape, type->getElementType()));
-  return success();
+  return inferReshaped(*type, *shape, inferred);
 }
 
 LogicalResult BroadcastToOp::verify() {
@@ -367,8 +376,7 @@ LogicalResult BroadcastInDimsOp::inferReturnTypes(
       shape[*position] = sizes ? (*sizes)[index] : ShapedType::kDynamic;
     }
   }
-  inferred.push_back(RankedTensorType::get(shape, type->getElementType()));
-  return success();
+  return inferReshaped(*type, shape, inferred);
 }
 
 LogicalResult BroadcastInDimsOp::verify() {
@@ -407,8 +415,7 @@ LogicalResult TileOp::inferReturnTypes(MLIRContext *,
           llvm::MulOverflow(extent, count, extent))
         return emitOptionalError(location, "extent overflows");
   }
-  inferred.push_back(RankedTensorType::get(shape, type->getElementType()));
-  return success();
+  return inferReshaped(*type, shape, inferred);
 }
 
 //===----------------------------------------------------------------------===//
@@ -566,10 +573,9 @@ LogicalResult SliceOp::inferReturnTypes(MLIRContext *,
                                         std::optional<Location> location,
                                         Adaptor adaptor,
                                         SmallVectorImpl<Type> &inferred) {
-  FailureOr<RankedTensorType> type =
-      getTensorType(location, adaptor.getInput());
-  if (failed(type) || failed(verifyReadableConstants(
-                          location, adaptor.getOperands().drop_front())))
+  FailureOr<RankedTensorType> type = getIndexedType(
+      location, adaptor.getInput(), adaptor.getOperands().drop_front());
+  if (failed(type))
     return failure();
   Shape shape = getDynamicShape(type->getRank());
   auto starts = getConstantIndices(adaptor.getStartIndices());
@@ -586,8 +592,7 @@ LogicalResult SliceOp::inferReturnTypes(MLIRContext *,
       extent = getSliceExtent(whole, start, end, stride);
     }
   }
-  inferred.push_back(RankedTensorType::get(shape, type->getElementType()));
-  return success();
+  return inferReshaped(*type, shape, inferred);
 }
 
 /// What coreai-core takes for the extent of the updated part. It differs from
@@ -649,9 +654,8 @@ LogicalResult PadOp::inferReturnTypes(MLIRContext *,
                                       Adaptor adaptor,
                                       SmallVectorImpl<Type> &inferred) {
   FailureOr<RankedTensorType> type =
-      getTensorType(location, adaptor.getInput());
-  if (failed(type) ||
-      failed(verifyReadableConstants(location, adaptor.getPadding())))
+      getIndexedType(location, adaptor.getInput(), adaptor.getPadding());
+  if (failed(type))
     return failure();
   int64_t rank = type->getRank();
   Shape shape = getDynamicShape(rank);
@@ -663,8 +667,7 @@ LogicalResult PadOp::inferReturnTypes(MLIRContext *,
       if (!ShapedType::isDynamic(whole))
         shape[axis] = (*padding)[2 * axis] + whole + (*padding)[2 * axis + 1];
   }
-  inferred.push_back(RankedTensorType::get(shape, type->getElementType()));
-  return success();
+  return inferReshaped(*type, shape, inferred);
 }
 
 /// The widest margin a mode can fill from an axis of the given extent.

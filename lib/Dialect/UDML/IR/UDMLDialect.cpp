@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "corten/Dialect/UDML/IR/UDMLDialect.h"
+#include "corten/Dialect/Param/IR/ParamAssembly.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
@@ -115,35 +116,12 @@ ParseResult FuncOp::parse(OpAsmParser &parser, OperationState &state) {
   parseUnit("extern_c", getExternCAttrName(state.name));
   parseUnit("noinline", getNoInlineAttrName(state.name));
 
-  StringAttr name;
-  param::DeclArrayAttr parameters;
-  bool isVariadic = false;
-  SmallVector<OpAsmParser::Argument> arguments;
-  SmallVector<Type> resultTypes;
-  SmallVector<DictionaryAttr> resultAttrs;
-  if (parser.parseSymbolName(name, getSymNameAttrName(state.name),
-                             state.attributes) ||
-      param::parseParameterList(parser, parameters) ||
-      function_interface_impl::parseFunctionSignatureWithArguments(
-          parser, /*allowVariadic=*/false, arguments, isVariadic, resultTypes,
-          resultAttrs) ||
-      parser.parseOptionalAttrDictWithKeyword(state.attributes))
-    return failure();
-
-  auto argumentTypes = llvm::map_to_vector(
-      arguments, [](const OpAsmParser::Argument &arg) { return arg.type; });
-  state.addAttribute(getParamDeclsAttrName(state.name), parameters);
-  state.addAttribute(
-      getFunctionTypeAttrName(state.name),
-      TypeAttr::get(builder.getFunctionType(argumentTypes, resultTypes)));
-  addDefaultLifecycle(parser, state, getLifecyclePhasesAttrName(state.name));
-  call_interface_impl::addArgAndResultAttrs(
-      builder, state, arguments, resultAttrs, getArgAttrsAttrName(state.name),
-      getResAttrsAttrName(state.name));
-
-  OptionalParseResult hasBody =
-      parser.parseOptionalRegion(*state.addRegion(), arguments);
-  return hasBody.has_value() ? *hasBody : success();
+  return param::parseFunction<FuncOp>(parser, state, [&]() -> ParseResult {
+    if (parser.parseOptionalAttrDictWithKeyword(state.attributes))
+      return failure();
+    addDefaultLifecycle(parser, state, getLifecyclePhasesAttrName(state.name));
+    return success();
+  });
 }
 
 void FuncOp::print(OpAsmPrinter &printer) {
@@ -151,22 +129,10 @@ void FuncOp::print(OpAsmPrinter &printer) {
     printer << " extern_c";
   if (getNoInline())
     printer << " noinline";
-  printer << ' ';
-  printer.printSymbolName(getSymName());
-  param::printParameterList(printer, getParamDecls());
-  function_interface_impl::printFunctionSignature(
-      printer, *this, getArgumentTypes(), /*isVariadic=*/false,
-      getResultTypes());
-  printer.printOptionalAttrDictWithKeyword(
-      (*this)->getAttrs(),
+  param::printFunction(
+      printer, *this,
       getElidedNames(getLifecyclePhasesAttr(), getLifecyclePhasesAttrName(),
-                     {getSymNameAttrName(), getParamDeclsAttrName(),
-                      getFunctionTypeAttrName(), getArgAttrsAttrName(),
-                      getResAttrsAttrName(), getExternCAttrName(),
-                      getNoInlineAttrName()}));
-  printer << ' ';
-  if (!getBodyRegion().empty())
-    printer.printRegion(getBodyRegion(), /*printEntryBlockArgs=*/false);
+                     {getExternCAttrName(), getNoInlineAttrName()}));
 }
 
 //===----------------------------------------------------------------------===//
@@ -174,43 +140,16 @@ void FuncOp::print(OpAsmPrinter &printer) {
 //===----------------------------------------------------------------------===//
 
 ParseResult CallOp::parse(OpAsmParser &parser, OperationState &state) {
-  TypedAttr callee;
-  SmallVector<OpAsmParser::UnresolvedOperand> operands;
-  llvm::SMLoc operandsLoc;
-  SmallVector<Type> argumentTypes, resultTypes;
-  SmallVector<DictionaryAttr> argumentAttrs, resultAttrs;
-  if (param::parseSymbolExpression(parser, callee) ||
-      parser.getCurrentLocation(&operandsLoc) ||
-      parser.parseOperandList(operands, OpAsmParser::Delimiter::Paren) ||
-      parser.parseOptionalAttrDict(state.attributes) || parser.parseColon() ||
-      call_interface_impl::parseFunctionSignature(
-          parser, argumentTypes, argumentAttrs, resultTypes, resultAttrs) ||
-      parser.resolveOperands(operands, argumentTypes, operandsLoc,
-                             state.operands))
+  if (param::parseCall<CallOp>(parser, state))
     return failure();
-  state.addAttribute(getCalleeAttrName(state.name), callee);
-  state.addTypes(resultTypes);
   addDefaultLifecycle(parser, state, getLifecyclePhasesAttrName(state.name));
-  call_interface_impl::addArgAndResultAttrs(
-      parser.getBuilder(), state, argumentAttrs, resultAttrs,
-      getArgAttrsAttrName(state.name), getResAttrsAttrName(state.name));
   return success();
 }
 
 void CallOp::print(OpAsmPrinter &printer) {
-  printer << ' ';
-  param::printSymbolExpression(printer, getCallee());
-  // Two spaces follow, as in the text that Core AI writes.
-  printer << '(' << getOperands() << ") ";
-  printer.printOptionalAttrDict(
-      (*this)->getAttrs(),
-      getElidedNames(
-          getLifecyclePhasesAttr(), getLifecyclePhasesAttrName(),
-          {getCalleeAttrName(), getArgAttrsAttrName(), getResAttrsAttrName()}));
-  printer << " : ";
-  call_interface_impl::printFunctionSignature(
-      printer, getOperandTypes(), getArgAttrsAttr(), /*isVariadic=*/false,
-      getResultTypes(), getResAttrsAttr());
+  param::printCall(printer, *this,
+                   getElidedNames(getLifecyclePhasesAttr(),
+                                  getLifecyclePhasesAttrName(), {}));
 }
 
 LogicalResult CallOp::verifySymbolUses(SymbolTableCollection &symbolTable) {

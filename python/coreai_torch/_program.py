@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""``AIProgram`` as it is documented, whichever release of coreai-core is there.
+
+Release 1.0.0b3 took ``optimize()`` away: there a program is optimized when the
+``with`` block of the module that it is built in ends. A converted program has
+no such block, so it keeps the method, and is optimized before it is saved if
+nobody called it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from coreai.authoring import AIProgram
+
+if TYPE_CHECKING:
+    from coreai._compiler import ir
+
+
+def _with_optimize(official: Any) -> Any:
+    class Program(official):  # type: ignore[misc]
+        """A program that is optimized on request, at the latest when saved."""
+
+        _is_optimized = False
+
+        @property
+        def _mlir_module(self) -> ir.Module:
+            module: ir.Module = self._module._mlir_module
+            return module
+
+        def optimize(self) -> None:
+            """Apply the optimizations of coreai-core, in place."""
+            with self._module:
+                pass  # They run when the block ends.
+            self._is_optimized = True
+
+        def get_graph(self, entrypoint: str) -> Any:
+            """Return the graph of this name, or ``None``."""
+            return self._get_graph(entrypoint)
+
+        def _save_bytecode(self, *args: Any, **kwargs: Any) -> None:
+            if not self._is_optimized:
+                self.optimize()
+            super()._save_bytecode(*args, **kwargs)
+
+    Program.__name__ = Program.__qualname__ = official.__name__
+    return Program
+
+
+_PROGRAM: Any = (
+    AIProgram if hasattr(AIProgram, "optimize") else _with_optimize(AIProgram)
+)
+
+
+def program_of(module: ir.Module) -> AIProgram:
+    """Return the program that ``module`` is."""
+    program: AIProgram = _PROGRAM._from_mlir_module(module)
+    return program

@@ -1,0 +1,2 @@
+float4 v = x[id];
+o[id] = v[n];

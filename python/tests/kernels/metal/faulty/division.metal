@@ -1,0 +1,1 @@
+o[id] = int(x[id]) / (int(id) - 5);

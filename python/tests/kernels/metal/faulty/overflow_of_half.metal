@@ -1,0 +1,2 @@
+half v = x[id];
+o[id] = v * v;

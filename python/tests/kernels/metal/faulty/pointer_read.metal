@@ -1,0 +1,2 @@
+device const float *p = &x[0];
+o[id] = p[id + 1];

@@ -1,0 +1,2 @@
+float v = x[id]
+o[id] = v;

@@ -1,0 +1,2 @@
+int whole = x[id];
+o[id] = whole;

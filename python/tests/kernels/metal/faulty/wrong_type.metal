@@ -1,0 +1,2 @@
+device const int *bits = &x[0];
+o[id] = bits[id];

@@ -1,0 +1,2 @@
+float v = x[id] * n + a;
+o[id] = b ? v : -v;

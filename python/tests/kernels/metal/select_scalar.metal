@@ -1,0 +1,1 @@
+o[id] = select(x[id], s, x[id] > s);
