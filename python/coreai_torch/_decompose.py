@@ -178,7 +178,9 @@ class _UndecomposedWalker(Walker):
     def _decompose(self, node: torch.fx.Node) -> None:
         """Add what torch makes of a call, in its place."""
         if self._table is None:
-            self._table = get_decomp_table()
+            # torch fills its table on demand, which get() knows nothing of.
+            table: Any = get_decomp_table()
+            self._table = getattr(table, "materialize", table.copy)()
         target: Any = node.target
         self.decomposed[str(target)] += 1
         written: Any = None

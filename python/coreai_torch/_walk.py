@@ -144,7 +144,7 @@ class Walker:
         """Add a call; ``origin`` is the node of the user's that it is part of."""
         target: Any = node.target
         args: Any = node.args
-        value = node.meta.get("val")
+        value: Any = node.meta.get("val")
         if target in _STORAGE_VIEWS:
             _check_row_major(node)
         elif target is _WITH_EFFECTS:

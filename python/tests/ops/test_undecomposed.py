@@ -528,9 +528,10 @@ _OTHER_OPS = {
     "matmul": "a product of vectors is one",
     "linear-forms": "a product of vectors is one",
     "einsum": "operands are summed before they meet",
-    "conv-same": "padding is one op",
+    "einsum-of-symbolic-sizes": "axes of one tensor only stay out of the batch",
+    "symbolic": "static parts of masks are constants",
+    "views-of-symbolic-sizes": "slices where torch gathers",
     "margins": "circular margins are joined",
-    "rms-norm": "the square is a product",
 }
 
 
@@ -538,7 +539,9 @@ _OTHER_OPS = {
 def test_has_the_ops_of_the_decomposed_program(case):
     torch.manual_seed(0)
     args = tuple(i.make(torch.float32) for i in case.inputs)
+    # Another test may have left the weights in another type.
     module = case.fn if isinstance(case.fn, nn.Module) else _Function(case.fn)
+    module = module.to(torch.float32)
     undecomposed = convert(export(module, args, decompose=True), decompose=True)
     decomposed = convert(export(module, args))
     own = list(graphs(undecomposed).values())
