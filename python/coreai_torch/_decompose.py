@@ -266,12 +266,13 @@ def _trace(
         )
         return decomposition(*args, **kwargs)
 
-    # What the dispatcher would do with a composite operator depends on the
-    # machine (an LSTM becomes a call of oneDNN); the table's entry does not.
+    # What the dispatcher would do with a composite operator is not always what
+    # the table says.
     decomposition = table.get(target, target)
     mode = detect_fake_mode(values) or detect_fake_mode(node.meta.get("val"))
     trace = make_fx(run, decomposition_table=table, tracing_mode="real")
-    with torch.no_grad():
+    # With oneDNN an LSTM becomes a call of it.
+    with torch.no_grad(), torch.backends.mkldnn.flags(enabled=False):
         if mode is None:
             return trace(*values)
         with mode:

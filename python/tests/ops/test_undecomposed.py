@@ -522,7 +522,6 @@ _OTHER_OPS = {
     "repetitions": "slices where torch gathers",
     "names": "the order of operands",
     "activations": "forms that do not overflow",
-    "prelu-per-channel": "the order of operands",
     "softmax": "logsumexp forms its sum in f32",
     "filled": "masks are compared once",
     "matmul": "a product of vectors is one",
