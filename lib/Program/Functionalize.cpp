@@ -11,6 +11,7 @@
 
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/Sequence.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
@@ -233,6 +234,7 @@ private:
   Status dissolve(const Node *node);
   Status rewriteSubgraphs(const Node &node);
   void writeOutputs();
+  void dropDead();
 
   // Places.
   unsigned placeOf(const Node *node);
@@ -295,8 +297,34 @@ std::optional<Obstacle> Functionalizer::run() {
         return obstacle;
       }
   }
+  dropDead();
   graph.nodes = std::move(rewritten);
   return obstacle;
+}
+
+static void forEachNode(const Argument &argument,
+                        llvm::function_ref<void(const Node *)> visit) {
+  if (argument.isValue())
+    visit(argument.asNode());
+  else if (argument.isList())
+    for (const Argument &element : argument.asList())
+      forEachNode(element, visit);
+}
+
+/// Without writes, what no output needs has no effect. A decomposition drops it
+/// too, such as random numbers that only training would use.
+void Functionalizer::dropDead() {
+  llvm::DenseSet<const Node *> live;
+  auto mark = [&](const Node *node) { live.insert(node); };
+  for (const Argument &output : graph.outputs)
+    forEachNode(output, mark);
+  for (const Node *node : llvm::reverse(rewritten))
+    if (live.contains(node))
+      for (const Argument &argument : node->arguments)
+        forEachNode(argument, mark);
+  llvm::erase_if(rewritten, [&](const Node *node) {
+    return node->kind == Node::Kind::Call && !live.contains(node);
+  });
 }
 
 bool Functionalizer::rewrite(ArrayRef<const Node *> nodes) {

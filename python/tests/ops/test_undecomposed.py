@@ -416,6 +416,7 @@ LAYERS = [
             lambda x: F.avg_pool1d(x, 3, 2, 1),
             lambda x: F.avg_pool1d(x, 2, count_include_pad=False),
             lambda x: F.adaptive_avg_pool1d(x, 3),
+            lambda x: F.adaptive_avg_pool1d(x, 1),
         ),
         floats(2, 3, 9),
         dynamic=((0,),),

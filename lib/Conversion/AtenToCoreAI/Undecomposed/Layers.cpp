@@ -261,9 +261,29 @@ static FailureOr<Value> lowerAvgPool1d(const AtenNode &node, Emitter &emit) {
                    {"divisor_override", Argument()}});
 }
 
-/// adaptive_avg_pool1d(self, output_size)
+/// The mean over the last axes, if one element of each is asked for.
+static std::optional<FailureOr<Value>>
+meanIfOne(const AtenNode &node, Emitter &emit, ArrayRef<Argument> size) {
+  if (!llvm::all_of(size, [](const Argument &extent) {
+        return extent.isInt() && extent.asInt() == 1;
+      }))
+    return std::nullopt;
+  SmallVector<Argument> storage;
+  SmallVector<int64_t> axes;
+  for (int64_t axis = -1; axis >= -static_cast<int64_t>(size.size()); --axis)
+    axes.push_back(axis);
+  return call(node, emit, "mean.dim",
+              {{"self", node["self"]},
+               {"dim", listOf(axes, storage)},
+               {"keepdim", true},
+               {"dtype", Argument()}});
+}
+
+/// adaptive_avg_pool1d(self, output_size): to one element it is the mean.
 static FailureOr<Value> lowerAdaptiveAvgPool1d(const AtenNode &node,
                                                Emitter &emit) {
+  if (auto mean = meanIfOne(node, emit, node.list("output_size")))
+    return *mean;
   PoolOfLine pool(node, emit);
   return pool.run("_adaptive_avg_pool2d.default",
                   {pool.list("output_size", 1)});
@@ -274,22 +294,10 @@ static FailureOr<Value> lowerAdaptiveAvgPool1d(const AtenNode &node,
 template <OperatorName General>
 static FailureOr<Value> lowerAdaptiveAvgPool(const AtenNode &node,
                                              Emitter &emit) {
-  ArrayRef<Argument> size = node.list("output_size");
-  bool isMean = llvm::all_of(size, [](const Argument &extent) {
-    return extent.isInt() && extent.asInt() == 1;
-  });
-  if (!isMean)
-    return call(node, emit, General.text,
-                {{"self", node["self"]}, {"output_size", node["output_size"]}});
-  SmallVector<Argument> storage;
-  SmallVector<int64_t> axes;
-  for (int64_t axis = -1; axis >= -static_cast<int64_t>(size.size()); --axis)
-    axes.push_back(axis);
-  return call(node, emit, "mean.dim",
-              {{"self", node["self"]},
-               {"dim", listOf(axes, storage)},
-               {"keepdim", true},
-               {"dtype", Argument()}});
+  if (auto mean = meanIfOne(node, emit, node.list("output_size")))
+    return *mean;
+  return call(node, emit, General.text,
+              {{"self", node["self"]}, {"output_size", node["output_size"]}});
 }
 
 //===----------------------------------------------------------------------===//
