@@ -301,7 +301,7 @@ def _read_native(
                 f"{name} ({count})" for name, count in sorted(walker.decomposed.items())
             ),
         )
-    return walker.builder.finish(), walker.has_copies
+    return walker.builder.finish([]), walker.has_copies
 
 
 def read_program(

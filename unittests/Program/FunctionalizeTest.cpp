@@ -147,6 +147,14 @@ TEST_F(FunctionalizeTest, AProgramWithoutWritesStays) {
                           "return part x");
 }
 
+TEST_F(FunctionalizeTest, WhatNoOutputNeedsGoes) {
+  Node &x = input("x");
+  Node &unused = unary("unused", "exp.default", x);
+  unary("neg_", "neg_.default", unused);
+  returns({&x});
+  EXPECT_EQ(functional(), "return x");
+}
+
 TEST_F(FunctionalizeTest, AWriteIsANewValueOfAllNames) {
   Node &x = input("x");
   Node &y = unary("y", "exp.default", x);
@@ -250,7 +258,6 @@ TEST_F(FunctionalizeTest, PartsOfASplitAreViews) {
             "second = getitem(parts, 1)\n"
             "relu_ = relu(second)\n"
             "slice_scatter = slice_scatter(y, relu_, 1, 3, 6, 1)\n"
-            "again = getitem(parts, -1)\n"
             "split = split(slice_scatter, 3, -1)\n"
             "getitem = getitem(split, 1)\n"
             "return slice_scatter getitem");

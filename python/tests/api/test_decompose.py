@@ -453,6 +453,26 @@ def test_ops_without_any_lowering_are_listed():
     assert f"{__file__}:" in str(error.value)
 
 
+def test_what_no_output_needs_may_be_anything():
+    def fn(m, x):
+        torch.rand(3).mul_(2)
+        return x + 1
+
+    exported = torch.export.export(Function(fn), (example(),))
+    program = convert(exported, decompose=True, output_names=["out"])
+    compare(run(program, {"x": example()})["out"], example() + 1)
+
+
+def test_externalized_modules_need_a_decomposed_program():
+    with pytest.raises(ValueError, match="decompose=True does not go with"):
+        TorchConverter().add_pytorch_module(
+            Linear().eval(),
+            lambda m: torch.export.export(m, (example(),)),
+            externalize_modules=[nn.Linear],
+            decompose=True,
+        )
+
+
 def test_dropout_in_training_is_refused():
     exported = torch.export.export(nn.Dropout(0.5).train(), (example(),))
     converter = TorchConverter().add_exported_program(exported, decompose=True)

@@ -179,6 +179,9 @@ struct SupportedOperator {
 std::vector<SupportedOperator>
 supportedOperators(OperatorSet set = OperatorSet::Decomposed);
 
+/// A declaration as it is written in a program.
+std::string declarationText(const CompositeDeclaration &declaration);
+
 /// Why a conversion failed.
 struct ConversionError {
   /// For the user: what is wrong, at which node, on which line of their code.
