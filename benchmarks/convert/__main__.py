@@ -34,6 +34,7 @@ from benchmarks.runner import (
 WORKER = "benchmarks.convert.worker"
 MODELS = ("resnet-50", "bert-base", "vit-base", "qwen2-0.5b")
 SCALING_LAYERS = (12, 24, 48)
+DECOMPOSED_MODELS = ("bert-base", "decoder-24")
 PEER_PACKAGE = ("coreai-torch", "0.4.2")
 SAME_VERSIONS = ("torch", "transformers", "coreai-core")
 
@@ -141,6 +142,45 @@ def scale(options: argparse.Namespace) -> list[Result]:
     return [result(model, "ours", facts[model], samples[model]) for model in workers]
 
 
+def decompose(model: str, options: argparse.Namespace) -> list[Result]:
+    """Measures ours on an exported program: torch decomposes it, or we do."""
+    requests = {"torch": "decompose_and_convert", "native": "convert_exported"}
+    with ExitStack() as stack:
+        workers, facts = {}, {}
+        for name in requests:
+            worker = start(stack, ours(), f"{model}-{name}")
+            workers[name] = worker
+            loaded = worker.call("load", model=model, quick=False)
+            facts[name] = worker.call("describe") | loaded
+        samples = interleave(
+            {name: partial(w.call, requests[name]) for name, w in workers.items()},
+            options.warmup,
+            options.repetitions,
+        )
+    # Natively there is no step of its own: all of add_exported_program counts.
+    step = {
+        "torch": [sample["decompose_s"] for sample in samples["torch"]],
+        "native": [sample["add_s"] for sample in samples["native"]],
+    }
+    results = []
+    for name in workers:
+        seconds = [sample["seconds"] for sample in samples[name]]
+        results.append(
+            {
+                "name": f"decompose/{model}",
+                "contender": name,
+                **facts[name],
+                **asdict(summarize(seconds)),
+                "step": asdict(summarize(step[name])),
+                "samples": seconds,
+                "step_samples": step[name],
+            }
+        )
+    ratios = pairwise_ratios(step["native"], step["torch"])
+    results[1]["share_of_torch"] = asdict(summarize(ratios))
+    return results
+
+
 def milliseconds(r: Result) -> str:
     """Median, and below it the 10th and 90th percentile."""
     median, p10, p90 = (r[key] * 1e3 for key in ("median", "p10", "p90"))
@@ -214,6 +254,28 @@ def scaling_table(results: Sequence[Result]) -> Table:
     return table
 
 
+def decomposition_table(results: Sequence[Result]) -> Table:
+    table = new_table(
+        "an exported program, decomposed by torch or taken as it is",
+        "model",
+        "step by torch, ms\np10 to p90",
+        "step natively, ms\np10 to p90",
+        "of torch's",
+        "all by torch, ms\np10 to p90",
+        "all natively, ms\np10 to p90",
+    )
+    for torch, native in zip(results[::2], results[1::2], strict=True):
+        table.add_row(
+            torch["name"].removeprefix("decompose/"),
+            milliseconds(torch["step"]),
+            milliseconds(native["step"]),
+            f"{native['share_of_torch']['median']:.2%}",
+            milliseconds(torch),
+            milliseconds(native),
+        )
+    return table
+
+
 def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks.convert", description=__doc__
@@ -226,6 +288,12 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     )
     parser.add_argument(
         "--scaling", action="store_true", help="ours alone, by number of layers"
+    )
+    parser.add_argument(
+        "--decompose",
+        action="store_true",
+        help="ours alone, on exported programs, with and without torch's"
+        " decompositions",
     )
     parser.add_argument("--repetitions", type=int, default=15)
     parser.add_argument("--warmup", type=int, default=3)
@@ -241,17 +309,25 @@ def main(arguments: Sequence[str] | None = None) -> int:
     console = Console()
     if not console.is_terminal:
         console = Console(width=110)
-    mode = "convert-scaling" if options.scaling else "convert"
+    mode = "convert"
+    run: Callable[[str, argparse.Namespace], list[Result]] = compare
+    table = comparison_table
+    jobs = list(options.models)
+    if options.scaling:
+        mode, run, table = "convert-scaling", lambda _, o: scale(o), scaling_table
+        jobs = ["decoders"]
+    elif options.decompose:
+        mode, run, table = "convert-decompose", decompose, decomposition_table
+        jobs = list(DECOMPOSED_MODELS)
     file = ResultFile(options.output or default_output(mode))
     console.print(describe_machine(machine()), highlight=False)
 
     results: list[Result] = []
     failures: list[str] = []
-    jobs = ["decoders"] if options.scaling else list(options.models)
     for job in jobs:
         with console.status(job):
             try:
-                done = scale(options) if options.scaling else compare(job, options)
+                done = run(job, options)
             except WorkerError as error:
                 failures.append(f"{job}: {error}")
                 continue
@@ -260,7 +336,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         results += done
 
     if results:
-        table = scaling_table if options.scaling else comparison_table
         console.print(table(results))
         for line in contender_lines(results):
             console.print(line, markup=False, highlight=False, soft_wrap=True)

@@ -21,8 +21,9 @@ THREADS = 1
 
 
 class Converting:
-    """The handlers; holds the decomposed program between requests."""
+    """The handlers; holds the program between requests, before and after."""
 
+    exported: torch.export.ExportedProgram
     program: torch.export.ExportedProgram
 
     def describe(self) -> dict[str, Any]:
@@ -46,6 +47,7 @@ class Converting:
         exported = torch.export.export(built.module, (), kwargs=built.inputs)
         middle = time.perf_counter()
         table = coreai_torch.get_decomp_table()
+        self.exported = exported
         self.program = exported.run_decompositions(table)
         end = time.perf_counter()
         return {
@@ -80,15 +82,30 @@ class Converting:
         settle()
         return _convert(self.program)[1]
 
+    def convert_exported(self) -> dict[str, Any]:
+        """One measured conversion of the program as it was exported."""
+        settle()
+        return _convert(self.exported, decompose=True)[1]
+
+    def decompose_and_convert(self) -> dict[str, Any]:
+        """The same by way of torch's decompositions."""
+        settle()
+        start = time.perf_counter()
+        program = self.exported.run_decompositions(coreai_torch.get_decomp_table())
+        decomposed = time.perf_counter() - start
+        times = _convert(program)[1]
+        seconds = {"decompose_s": decomposed, "seconds": decomposed + times["seconds"]}
+        return times | seconds
+
 
 def _convert(
-    program: torch.export.ExportedProgram,
+    program: torch.export.ExportedProgram, **options: Any
 ) -> tuple[Any, dict[str, float]]:
     """Converts with a fresh converter: the result, and what it took."""
     cpu = time.process_time()
     start = time.perf_counter()
     converter = coreai_torch.TorchConverter()
-    converter.add_exported_program(program)
+    converter.add_exported_program(program, **options)
     added = time.perf_counter()
     result = converter.to_coreai()
     end = time.perf_counter()
@@ -132,6 +149,8 @@ def main() -> None:
             "load": converting.load,
             "inspect": converting.inspect,
             "convert": converting.convert,
+            "convert_exported": converting.convert_exported,
+            "decompose_and_convert": converting.decompose_and_convert,
         }
     )
 

@@ -136,9 +136,10 @@ void ProgramBuilder::setRange(unsigned symbol, std::optional<int64_t> min,
 
 const Operator *ProgramBuilder::addOperator(StringRef nameSpace, StringRef name,
                                             ArrayRef<Parameter> parameters,
-                                            bool mutates) {
+                                            bool mutates, bool returnsView) {
   program->operators.push_back({save(nameSpace), save(name),
-                                copyInto(program->arena, parameters), mutates});
+                                copyInto(program->arena, parameters), mutates,
+                                returnsView});
   return &program->operators.back();
 }
 
@@ -175,6 +176,14 @@ Graph &ProgramBuilder::addSubgraph(StringRef name) {
   Graph &graph = program->subgraphs.emplace_back();
   graph.name = save(name);
   return graph;
+}
+
+Graph &ProgramBuilder::edit(const Graph *graph) {
+  if (graph == &program->main)
+    return program->main;
+  return *llvm::find_if(program->subgraphs, [&](const Graph &candidate) {
+    return &candidate == graph;
+  });
 }
 
 int ProgramBuilder::addWeight(ScalarType dtype, ArrayRef<int64_t> shape,

@@ -76,6 +76,10 @@ static std::unique_ptr<ConvertedModule> convertEntryPoints(
   return module;
 }
 
+static OperatorSet operatorSet(bool undecomposed) {
+  return undecomposed ? OperatorSet::All : OperatorSet::Decomposed;
+}
+
 static nb::list shapeOf(const ValueInfo &info, const Program &program) {
   nb::list sizes;
   for (Size size : info.sizes) {
@@ -250,14 +254,19 @@ void corten::bindings::bindConversion(nb::module_ &module) {
   module.def("unsupported", &unsupported, nb::arg("program"));
   module.def(
       "has_lowering",
-      [](const std::string &nameSpace, const std::string &name) {
-        return hasLowering(nameSpace, name);
+      [](const std::string &nameSpace, const std::string &name,
+         bool undecomposed) {
+        return hasLowering(nameSpace, name, operatorSet(undecomposed));
       },
-      nb::arg("namespace"), nb::arg("name"));
-  module.def("supported_operators", [] {
-    nb::list result;
-    for (const SupportedOperator &entry : supportedOperators())
-      result.append(nb::make_tuple(str(entry.name), str(entry.family)));
-    return result;
-  });
+      nb::arg("namespace"), nb::arg("name"), nb::arg("undecomposed") = false);
+  module.def(
+      "supported_operators",
+      [](bool undecomposed) {
+        nb::list result;
+        for (const SupportedOperator &entry :
+             supportedOperators(operatorSet(undecomposed)))
+          result.append(nb::make_tuple(str(entry.name), str(entry.family)));
+        return result;
+      },
+      nb::arg("undecomposed") = false);
 }

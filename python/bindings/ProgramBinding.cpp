@@ -5,9 +5,12 @@
 
 #include "Bindings.h"
 
+#include "corten/Program/Functionalize.h"
 #include "corten/Program/Outline.h"
+#include "corten/Program/Program.h"
 
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/set.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
@@ -61,7 +64,8 @@ public:
   }
 
   size_t addOperator(std::string_view nameSpace, std::string_view name,
-                     const nb::list &parameters, bool mutates) {
+                     const nb::list &parameters, bool mutates,
+                     bool returnsView) {
     SmallVector<Parameter> saved;
     for (nb::handle entry : parameters) {
       nb::tuple fields = nb::borrow<nb::tuple>(entry);
@@ -72,8 +76,8 @@ public:
         parameter.defaultValue = decode(nb::handle(fields[2]).ptr());
       saved.push_back(parameter);
     }
-    operators.push_back(
-        builder.addOperator(textOf(nameSpace), textOf(name), saved, mutates));
+    operators.push_back(builder.addOperator(textOf(nameSpace), textOf(name),
+                                            saved, mutates, returnsView));
     return operators.size() - 1;
   }
 
@@ -86,9 +90,11 @@ public:
 
   void addCall(nb::handle key, std::string_view name, size_t op,
                nb::handle args, nb::handle kwargs, nb::handle value,
-               nb::handle stackTrace, nb::handle moduleStack) {
+               nb::handle stackTrace, nb::handle moduleStack,
+               bool sharesMemory) {
     Node &node =
         builder.addNode(*graphs.back(), Node::Kind::Call, textOf(name));
+    node.sharesMemory = sharesMemory;
     node.callee = operators[op];
     node.arguments = decodeArguments(*node.callee, args.ptr(), kwargs.ptr());
     node.results = decodeInfos(value.ptr(), node.returnsTuple);
@@ -99,6 +105,14 @@ public:
     node.origin = key.ptr();
     origins.append(key);
     nodes[key.ptr()] = &node;
+  }
+
+  /// Makes `key` another name of a node that has been added.
+  void bind(nb::handle key, nb::handle node) {
+    const Node *known = findNode(node);
+    if (!known)
+      throw nb::value_error("bind: the node has not been added");
+    nodes[key.ptr()] = known;
   }
 
   /// A `get_attr` node that refers to the subgraph built last.
@@ -169,6 +183,16 @@ public:
   void setRange(std::string_view expression, std::optional<int64_t> min,
                 std::optional<int64_t> max) {
     builder.setRange(builder.symbol(textOf(expression)), min, max);
+  }
+
+  /// Null, or the name of the node that writes in a way that is not known and
+  /// how.
+  std::optional<std::pair<std::string, std::string>> makeFunctional() {
+    builder.setIsDecomposed(false);
+    std::optional<Obstacle> obstacle = functionalize(builder);
+    if (!obstacle)
+      return std::nullopt;
+    return std::pair(obstacle->node->name.str(), obstacle->reason);
   }
 
   std::shared_ptr<const Program> finish(std::vector<ExternalModule> modules) {
@@ -436,13 +460,15 @@ void corten::bindings::bindProgram(nb::module_ &module) {
            nb::arg("tensor_type"), nb::arg("dtype_type"), nb::arg("sym_int"),
            nb::arg("sym_float"), nb::arg("sym_bool"))
       .def("operator", &PyProgramBuilder::addOperator, nb::arg("namespace"),
-           nb::arg("name"), nb::arg("parameters"), nb::arg("mutates") = false)
+           nb::arg("name"), nb::arg("parameters"), nb::arg("mutates") = false,
+           nb::arg("returns_view") = false)
       .def("placeholder", &PyProgramBuilder::addPlaceholder, nb::arg("node"),
            nb::arg("name"), nb::arg("value").none())
       .def("call", &PyProgramBuilder::addCall, nb::arg("node"), nb::arg("name"),
            nb::arg("operator"), nb::arg("args"), nb::arg("kwargs"),
            nb::arg("value").none(), nb::arg("stack_trace").none(),
-           nb::arg("module_stack").none())
+           nb::arg("module_stack").none(), nb::arg("shares_memory") = false)
+      .def("bind", &PyProgramBuilder::bind, nb::arg("key"), nb::arg("node"))
       .def("bind_subgraph", &PyProgramBuilder::bindSubgraph, nb::arg("node"),
            nb::arg("name"))
       .def("constant", &PyProgramBuilder::addConstant, nb::arg("node"),
@@ -461,7 +487,17 @@ void corten::bindings::bindProgram(nb::module_ &module) {
            nb::arg("value").none(), nb::arg("mutated").none())
       .def("range", &PyProgramBuilder::setRange, nb::arg("expression"),
            nb::arg("min").none(), nb::arg("max").none())
+      .def("functionalize", &PyProgramBuilder::makeFunctional,
+           "Turns writes to tensors into new values, in a program as "
+           "torch.export returns it. Returns None, or the node that stands in "
+           "the way and why; the builder is then of no more use.")
       .def("finish", &PyProgramBuilder::finish, nb::arg("modules"),
            "Ends the building. Calls of `modules` become graphs of their own. "
            "Raises ValueError when their marks have been tampered with.");
+
+  module.def(
+      "functional_name",
+      [](std::string_view name) { return functionalName(textOf(name)); },
+      nb::arg("name"),
+      "The operator that computes what an in-place one writes, or None.");
 }

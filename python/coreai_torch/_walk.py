@@ -96,7 +96,7 @@ _AUTO_FUNCTIONALIZED = (
 )
 
 
-class _Walker:
+class Walker:
     """Reads one program. Weights are registered as views, never copied."""
 
     def __init__(self) -> None:
@@ -129,11 +129,16 @@ class _Walker:
                 )
                 for argument in target._schema.arguments
             ]
+            returns_view = any(
+                result.alias_info is not None and not result.alias_info.is_write
+                for result in target._schema.returns
+            )
             return self.builder.operator(
                 namespace,
                 name,
                 parameters,
                 target._schema.is_mutable and not functional,
+                returns_view,
             )
         if isinstance(target, torch._ops.HigherOrderOperator):
             return self.builder.operator("higher_order", target._name, [])
@@ -146,46 +151,52 @@ class _Walker:
             namespace = "_operator"
         return self.builder.operator(namespace, target.__name__, [])
 
+    def call(
+        self,
+        node: torch.fx.Node,
+        name: str,
+        origin: torch.fx.Node | None = None,
+    ) -> None:
+        """Add a call; ``origin`` is the node of the user's that it is part of."""
+        target: Any = node.target
+        args: Any = node.args
+        value: Any = node.meta.get("val")
+        if target in _STORAGE_VIEWS:
+            _check_row_major(node)
+        elif target is _WITH_EFFECTS:
+            # (token, op, *args) -> (token, *results)
+            self.effects.add(node)
+            target, args, value = args[1], args[2:], value[1:]
+        elif target is operator.getitem and args[0] in self.effects:
+            if args[1] == 0:
+                self.tokens.add(node)
+                return
+            args = (args[0], args[1] - 1)
+        meta = (origin or node).meta
+        self.builder.call(
+            node,
+            name,
+            self.operator_id(target),
+            args,
+            node.kwargs,
+            value,
+            meta.get("stack_trace"),
+            meta.get("nn_module_stack"),
+            self.shares_memory(node),
+        )
+
+    def shares_memory(self, _: torch.fx.Node) -> bool:
+        """Whether an operator that may return a view did so; for writes only."""
+        return False
+
     def graph(self, module: torch.fx.GraphModule, graph: torch.fx.Graph) -> None:
         builder = self.builder
-        operator_id = self.operator_id
-        call = builder.call
+        call = self.call
         for node in graph.nodes:
-            meta = node.meta
             if node.op == "call_function":
-                target, args, kwargs = node.target, node.args, node.kwargs
-                value = meta.get("val")
-                if target in _STORAGE_VIEWS:
-                    _check_row_major(node)
-                elif target is _WITH_EFFECTS:
-                    # (token, op, *args) -> (token, *results)
-                    self.effects.add(node)
-                    target, args, value = args[1], args[2:], value[1:]
-                elif target is operator.getitem and args[0] in self.effects:
-                    if args[1] == 0:
-                        self.tokens.add(node)
-                        continue
-                    args = (args[0], args[1] - 1)
-                elif target in _AUTO_FUNCTIONALIZED:
-                    # (op, **arguments) -> (*results, *new values)
-                    target, args = args[0], ()
-                    kwargs = functional_arguments(node)
-                elif expanded := expand(node, module):
-                    graph_module, operands = expanded
-                    self.subgraph(graph_module, graph_module, node.name)
-                    args = (graph_module, *operands)
-                call(
-                    node,
-                    node.name,
-                    operator_id(target, node.target in _AUTO_FUNCTIONALIZED),
-                    args,
-                    kwargs,
-                    value,
-                    meta.get("stack_trace"),
-                    meta.get("nn_module_stack"),
-                )
+                call(node, node.name)
             elif node.op == "placeholder":
-                builder.placeholder(node, node.name, meta.get("val"))
+                builder.placeholder(node, node.name, node.meta.get("val"))
             elif node.op == "get_attr":
                 owner: Any = module
                 for part in node.target.split("."):
@@ -206,6 +217,10 @@ class _Walker:
         self.graph(module, module.graph)
         self.builder.end_subgraph()
         self.builder.bind_subgraph(key, name)
+    def walk(self, program: ExportedProgram) -> None:
+        self.graph(program.graph_module, program.graph)
+        self.signature(program)
+        self.ranges(program)
 
     def weight(self, tensor: torch.Tensor) -> int:
         """Registers a tensor; one that is strided or elsewhere is brought here."""
@@ -287,9 +302,7 @@ def read_exported_program(
         The model, and whether it holds copies of weights (strided ones, or ones
         on another device) that would not follow a later change of the original.
     """
-    walker = _Walker()
-    walker.graph(program.graph_module, program.graph)
-    walker.signature(program)
-    walker.ranges(program)
+    walker = Walker()
+    walker.walk(program)
     modules = [module.native() for module in externalized]
     return walker.builder.finish(modules), walker.has_copies

@@ -18,6 +18,7 @@ from coreai.authoring import Context
 
 from coreai_torch import _native
 from coreai_torch._debug_locations import _DebugInfoRecorder, verify_locations
+from coreai_torch._decompose import read_program
 from coreai_torch._handover import WeightCache, to_program
 from coreai_torch._lowerings import Lowering, check_registration
 from coreai_torch._progress import ProgressBar, announce, is_set
@@ -95,11 +96,21 @@ class _Staged:
     #: What the program has marks of.
     externalized: Sequence[ExternalizedModule] = ()
     externalizing: _Externalizing | None = None
+    #: The exported program was not decomposed.
+    decompose: bool = False
+    lowerings: Collection[str] = ()
 
     def _read_again(self) -> tuple[_native.Program, bool]:
         if self.externalizing is not None:
             return self.externalizing.read()
-        return read_exported_program(self.exported_program, self.externalized)
+        if self.externalized:
+            return read_exported_program(self.exported_program, self.externalized)
+        return read_program(
+            self.exported_program,
+            self.decompose,
+            self.lowerings,
+            self.entrypoint_name,
+        )[:2]
 
     def entry_point(self) -> _native.EntryPoint:
         """The program as it is now, under its names."""
@@ -227,6 +238,7 @@ class TorchConverter:
         state_names: Sequence[str] | None = None,
         entrypoint_name: str = "main",
         *,
+        decompose: bool = False,
         _externalized_exported_programs: Sequence[ExternalizedModule] | None = None,
     ) -> TorchConverter:
         """Stage an exported and decomposed program.
@@ -238,6 +250,10 @@ class TorchConverter:
             output_names: Names for the returned values.
             state_names: Names for mutated buffers, then mutated inputs.
             entrypoint_name: Name of the program's graph.
+            decompose: Take a program as ``torch.export.export()`` returns it,
+                without ``run_decompositions()``. The result is the same and
+                comes much sooner. The logger ``coreai_torch`` says which ops
+                had to be decomposed by torch.
 
         Returns:
             The converter, for chaining.
@@ -254,6 +270,7 @@ class TorchConverter:
             output_names,
             state_names,
             entrypoint_name,
+            decompose=decompose,
             externalized=_externalized_exported_programs or (),
         )
 
@@ -268,6 +285,7 @@ class TorchConverter:
         entrypoint_name: str = "main",
         *,
         model: torch.nn.Module = _UNSET,
+        decompose: bool = False,
     ) -> TorchConverter:
         """Stage a module together with the function that exports it.
 
@@ -282,6 +300,8 @@ class TorchConverter:
             output_names: As in :meth:`add_exported_program`.
             state_names: As in :meth:`add_exported_program`.
             entrypoint_name: As in :meth:`add_exported_program`.
+            decompose: As in :meth:`add_exported_program`: ``export_fn`` returns
+                what ``torch.export.export()`` does.
 
         Returns:
             The converter, for chaining.
@@ -327,6 +347,7 @@ class TorchConverter:
             output_names,
             state_names,
             entrypoint_name,
+            decompose=decompose,
             externalizing=_Externalizing(module, export_fn, list(externalize_modules))
             if externalize_modules
             else None,
@@ -480,6 +501,7 @@ class TorchConverter:
         state_names: Sequence[str] | None,
         entrypoint_name: str,
         *,
+        decompose: bool = False,
         externalized: Sequence[ExternalizedModule] = (),
         externalizing: _Externalizing | None = None,
     ) -> TorchConverter:
@@ -490,12 +512,27 @@ class TorchConverter:
             )
             raise TypeError(msg)
         start = time.perf_counter()
-        program, is_snapshot = read_exported_program(exported_program, externalized)
+        if decompose and (externalized or externalizing):
+            msg = (
+                "decompose=True does not go with externalized modules: call "
+                "run_decompositions() where the program is exported"
+            )
+            raise ValueError(msg)
+        read_from = exported_program
+        if externalized:
+            program, is_snapshot = read_exported_program(exported_program, externalized)
+        else:
+            program, is_snapshot, read_from = read_program(
+                exported_program,
+                decompose,
+                self._lowerings(),
+                entrypoint_name,
+            )
         read_seconds = time.perf_counter() - start
         check_supported(program, entrypoint_name, self._lowerings())
         staged = _Staged(
             entrypoint_name,
-            exported_program,
+            read_from,
             program,
             is_snapshot,
             kind,
@@ -505,6 +542,8 @@ class TorchConverter:
             _names(state_names, "state_names"),
             externalized,
             externalizing,
+            decompose and read_from is exported_program,
+            self._lowerings(),
         )
         with self._staging:
             # Another thread may have taken the name meanwhile.

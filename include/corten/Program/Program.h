@@ -245,6 +245,8 @@ struct Operator {
   /// The schema says that a call writes to one of its arguments. A functional
   /// program has no such calls.
   bool mutates = false;
+  /// The schema says that a result shares the memory of an argument, or may.
+  bool returnsView = false;
 
   /// As torch prints it: "aten.add.Tensor".
   std::string printedName() const;
@@ -285,6 +287,12 @@ struct Node {
   /// True when the call returns a tuple or list; its results are then picked
   /// by `getitem` nodes, even if there is only one.
   bool returnsTuple = false;
+  /// Of an operator that returns a view where it can and a copy elsewhere:
+  /// here it returned a view.
+  bool sharesMemory = false;
+  /// The result was written to memory of its type: whatever type the operator
+  /// computes in, the result is converted.
+  bool isStored = false;
   unsigned index = 0;
   llvm::StringRef name;
   /// What an output of the program that is this value goes by; empty where that
@@ -413,6 +421,9 @@ public:
   std::vector<OutputSpec> outputs;
   std::vector<TensorView> weights;
   std::vector<Symbol> symbols;
+  /// False for a program as torch.export returns it, with the operators that a
+  /// decomposition would replace.
+  bool isDecomposed = true;
   std::vector<ExternalModule> modules;
   /// Those in a body come before the call that it is the body of.
   std::vector<ModuleCall> moduleCalls;
@@ -448,7 +459,7 @@ public:
 
   const Operator *addOperator(llvm::StringRef nameSpace, llvm::StringRef name,
                               llvm::ArrayRef<Parameter> parameters,
-                              bool mutates = false);
+                              bool mutates = false, bool returnsView = false);
 
   /// The frame for a use of a module; the same one for the same use.
   const ModuleFrame *addModule(const ModuleFrame *caller,
@@ -473,6 +484,13 @@ public:
                 std::shared_ptr<const void> owner);
   void addInput(InputSpec spec);
   void addOutput(OutputSpec spec);
+
+  // For passes over a program that is not finished yet.
+  llvm::ArrayRef<InputSpec> inputs() const { return program->inputs; }
+  std::vector<OutputSpec> &outputs() { return program->outputs; }
+  Node &edit(const Node *node) { return program->nodes[node->index]; }
+  Graph &edit(const Graph *graph);
+  void setIsDecomposed(bool value) { program->isDecomposed = value; }
 
   /// What has been built so far.
   Program &building() { return *program; }

@@ -27,7 +27,7 @@ using namespace mlir;
 //===----------------------------------------------------------------------===//
 
 static void
-collectUnsupported(const Graph &graph, bool isNested,
+collectUnsupported(const Graph &graph, OperatorSet set, bool isNested,
                    std::map<std::string, UnsupportedOperator> &found) {
   for (const Node *node : graph.nodes) {
     if (node->kind != Node::Kind::Call)
@@ -35,21 +35,24 @@ collectUnsupported(const Graph &graph, bool isNested,
     const Operator &op = *node->callee;
     // A write to an argument would be lost: values never change.
     if (op.mutates ||
-        !(isModuleCall(*node) || hasLowering(op.nameSpace, op.name))) {
+        !(isModuleCall(*node) || hasLowering(op.nameSpace, op.name, set))) {
       UnsupportedOperator &entry = found[op.printedName()];
       entry.op = &op;
       entry.uses.push_back({node, isNested});
     }
     for (const Argument &argument : node->arguments)
       if (argument.kind() == Argument::Kind::Graph)
-        collectUnsupported(*argument.asGraph(), /*isNested=*/true, found);
+        collectUnsupported(*argument.asGraph(), set, /*isNested=*/true, found);
   }
 }
 
 std::vector<UnsupportedOperator>
 corten::findUnsupported(const Program &program) {
   std::map<std::string, UnsupportedOperator> found;
-  collectUnsupported(program.main, /*isNested=*/false, found);
+  collectUnsupported(program.main,
+                     program.isDecomposed ? OperatorSet::Decomposed
+                                          : OperatorSet::All,
+                     /*isNested=*/false, found);
   std::vector<UnsupportedOperator> result;
   result.reserve(found.size());
   for (auto &entry : found)

@@ -107,6 +107,8 @@ public:
   /// Results of a node that has been lowered.
   llvm::ArrayRef<mlir::Value> results(const Node &node) const;
   void setResults(const Node &node, Results results);
+  /// Drops the results of a node that does not outlive a lowering.
+  void forget(const Node &node) { values.erase(&node); }
   /// Something that is lowered picks this result of a call with several.
   bool isUsed(const Node &node, unsigned result) const {
     return usedResults.contains({&node, result});

@@ -419,6 +419,9 @@ LogicalResult Emitter::emitNode(const Node &node) {
   FailureOr<Results> lowered = lower(AtenNode(node), *this);
   if (mlir::failed(lowered) || failed)
     return failure();
+  if (node.isStored)
+    lowered->front() =
+        convert(lowered->front(), elementType(node.info().dtype));
   if (mlir::failed(checkResults(node, *lowered)))
     return failure();
   setResults(node, *std::move(lowered));

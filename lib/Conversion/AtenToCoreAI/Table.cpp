@@ -46,8 +46,16 @@ using llvm::StringRef;
 #define RESIZE ROW
 #define CREATION ROW
 #define SYMBOLIC ROW
+#define UNDECOMPOSED_SHAPE ROW
+#define UNDECOMPOSED_ELEMENTWISE ROW
+#define UNDECOMPOSED_REDUCTION ROW
+#define UNDECOMPOSED_CREATION ROW
+#define UNDECOMPOSED_LINEAR_ALGEBRA ROW
+#define UNDECOMPOSED_LAYERS ROW
+#define UNDECOMPOSED_SCATTER ROW
 static constexpr auto kKeys = std::to_array<std::string_view>({
 #include "AtenTable.def"
+#include "Undecomposed/Table.def"
 });
 #undef ROW
 #undef FAMILY
@@ -72,20 +80,33 @@ static bool isBare(StringRef nameSpace) {
          nameSpace == "higher_order";
 }
 
-LoweringFn corten::findLowering(StringRef nameSpace, StringRef name) {
-  static const llvm::StringMap<LoweringFn> table = [] {
-    llvm::StringMap<LoweringFn> result(kKeys.size());
-    auto add = [&](llvm::ArrayRef<TableEntry> entries) {
+namespace {
+struct Lowering {
+  LoweringFn lower = nullptr;
+  OperatorSet set = OperatorSet::Decomposed;
+};
+} // namespace
+
+static Lowering lookUp(StringRef nameSpace, StringRef name) {
+  static const llvm::StringMap<Lowering> table = [] {
+    llvm::StringMap<Lowering> result(kKeys.size());
+    auto add = [&](llvm::ArrayRef<TableEntry> entries, OperatorSet set) {
       for (const TableEntry &entry : entries)
-        result.insert({entry.name, entry.lower});
+        result.insert({entry.name, {entry.lower, set}});
     };
-#define FAMILY(Name, Macro) add(lowerings##Name());
+#define FAMILY(Name, Macro) add(lowerings##Name(), OperatorSet::Decomposed);
 #include "Families.def"
+#define FAMILY(Name) add(lowerings##Name(), OperatorSet::All);
+#include "Undecomposed/Families.def"
     return result;
   }();
   if (isBare(nameSpace))
     return table.lookup(name);
   return table.lookup((nameSpace + "::" + name).str());
+}
+
+LoweringFn corten::findLowering(StringRef nameSpace, StringRef name) {
+  return lookUp(nameSpace, name).lower;
 }
 
 // Checks and prints have no counterpart in a program.
@@ -105,8 +126,13 @@ bool corten::isAssertion(StringRef name) {
   return llvm::is_contained(kAssertions, name);
 }
 
-std::vector<SupportedOperator> corten::supportedOperators() {
+std::vector<SupportedOperator> corten::supportedOperators(OperatorSet set) {
   std::vector<SupportedOperator> result;
+#define FAMILY(Name)                                                           \
+  if (set == OperatorSet::All)                                                 \
+    for (const TableEntry &entry : lowerings##Name())                          \
+      result.push_back({entry.name, #Name});
+#include "Undecomposed/Families.def"
 #define FAMILY(Name, Macro)                                                    \
   for (const TableEntry &entry : lowerings##Name())                            \
     result.push_back({entry.name, #Name});
@@ -119,10 +145,11 @@ std::vector<SupportedOperator> corten::supportedOperators() {
   return result;
 }
 
-bool corten::hasLowering(StringRef nameSpace, StringRef name) {
+bool corten::hasLowering(StringRef nameSpace, StringRef name, OperatorSet set) {
   if (nameSpace == kKernelSizesNamespace)
     return name == "sizes.default";
   if (isBare(nameSpace) && (name == "getitem" || isAssertion(name)))
     return true;
-  return findLowering(nameSpace, name);
+  Lowering found = lookUp(nameSpace, name);
+  return found.lower && found.set <= set;
 }

@@ -21,6 +21,9 @@ struct TableEntry {
 // One function per family file hands out the family's part of the table.
 #define FAMILY(Name, Macro) llvm::ArrayRef<TableEntry> lowerings##Name();
 #include "Families.def"
+// The same for operators that a decomposed program does not have.
+#define FAMILY(Name) llvm::ArrayRef<TableEntry> lowerings##Name();
+#include "Undecomposed/Families.def"
 
 /// The lowering for "add.Tensor" of "aten", "cond" of "higher_order", …; null
 /// if there is none.

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import inspect
 import itertools
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -22,6 +23,10 @@ from support.runtime import narrow, run_calls
 
 inf = float("inf")
 nan = float("nan")
+
+#: Every case can also run on the program as torch exports it:
+#: ``CORTEN_UNDECOMPOSED=1 pytest python/tests/ops``.
+UNDECOMPOSED = bool(os.environ.get("CORTEN_UNDECOMPOSED"))
 
 FLOATS = (torch.float32, torch.float16)
 ALL_FLOATS = (torch.float32, torch.float16, torch.bfloat16)
@@ -141,8 +146,13 @@ def export(
     module: torch.nn.Module,
     args: tuple[Any, ...],
     dynamic: tuple[tuple[int, ...], ...] | None = None,
+    *,
+    decompose: bool | None = None,
 ) -> torch.export.ExportedProgram:
-    """Export and decompose, with the named axes of each input dynamic."""
+    """Export, with the named axes of each input dynamic, and decompose.
+
+    With ``decompose`` that is left to the converter.
+    """
     shapes: Any = None
     if dynamic is not None:
         shapes = tuple(
@@ -152,13 +162,25 @@ def export(
         if any(p.kind is p.VAR_POSITIONAL for p in parameters):
             shapes = (shapes,)  # All inputs are one tuple, *args.
     exported = torch.export.export(module.eval(), args, dynamic_shapes=shapes)
+    if UNDECOMPOSED if decompose is None else decompose:
+        return exported
     return exported.run_decompositions(coreai_torch.get_decomp_table())
 
 
-def convert(exported: torch.export.ExportedProgram, **names: Any) -> Any:
+def convert(
+    exported: torch.export.ExportedProgram,
+    *,
+    decompose: bool | None = None,
+    **names: Any,
+) -> Any:
+    """Convert; ``decompose`` as for :func:`export`."""
     return (
         coreai_torch.TorchConverter()
-        .add_exported_program(exported, **names)
+        .add_exported_program(
+            exported,
+            decompose=UNDECOMPOSED if decompose is None else decompose,
+            **names,
+        )
         .to_coreai()
     )
 
@@ -200,6 +222,8 @@ def check_program(
     args: Sequence[torch.Tensor],
     expected: Any,
     more: Sequence[tuple[Sequence[torch.Tensor], Any]] = (),
+    *,
+    decompose: bool | None = None,
     **tolerance: Any,
 ) -> None:
     """Convert, run before and after ``optimize()``, compare with ``expected``.
@@ -209,7 +233,9 @@ def check_program(
     calls = [(args, flatten(expected)), *((a, flatten(e)) for a, e in more)]
     names = [f"in{i}" for i in range(len(args))]
     outputs = [f"out{i}" for i in range(len(calls[0][1]))]
-    program = convert(exported, input_names=names, output_names=outputs)
+    program = convert(
+        exported, decompose=decompose, input_names=names, output_names=outputs
+    )
     feeds = [dict(zip(names, given, strict=True)) for given, _ in calls]
     for stage in ("converted", "optimized"):
         if stage == "optimized":
@@ -231,13 +257,17 @@ def doubled(tensor: torch.Tensor, axes: Sequence[int]) -> torch.Tensor:
     return tensor
 
 
-def check(case: Case, dtype: torch.dtype, dynamic: bool) -> None:
+def check(
+    case: Case, dtype: torch.dtype, dynamic: bool, *, decompose: bool | None = None
+) -> None:
     """Run one variant of a case; a dynamic one at a second size as well."""
     torch.manual_seed(0)
     args = tuple(i.make(dtype) if isinstance(i, Spec) else i for i in case.inputs)
     module = _Function(case.fn)
     module = module.to(dtype) if list(module.parameters()) else module
-    exported = export(module, args, case.dynamic if dynamic else None)
+    exported = export(
+        module, args, case.dynamic if dynamic else None, decompose=decompose
+    )
     more = []
     if dynamic and case.dynamic is not None and case.grows:
         grown = tuple(map(doubled, args, case.dynamic))
@@ -247,6 +277,7 @@ def check(case: Case, dtype: torch.dtype, dynamic: bool) -> None:
         args,
         module(*args),
         more,
+        decompose=decompose,
         rtol=case.rtol,
         atol=case.atol,
         exact=case.exact,

@@ -35,6 +35,12 @@ These check or print something while a program runs. They are dropped, together
 with what only they need.
 """
 
+_UNDECOMPOSED = """\
+With `add_exported_program(..., decompose=True)` a program may also have these,
+in-place forms of all of them, and views. Other operators are decomposed by
+torch; the log says which.
+"""
+
 
 def _title(family: str) -> str:
     """OrthogonalPolynomials -> Orthogonal polynomials"""
@@ -57,6 +63,18 @@ def _families() -> list[str]:
             continue
         lines += [f"### {_title(family)}", "", _names(names), ""]
     return [*lines, "### Dropped", "", _DROPPED, _names(dropped), ""]
+
+
+def _undecomposed() -> list[str]:
+    lines = [_UNDECOMPOSED]
+    first = set(_native.supported_operators())
+    both = _native.supported_operators(undecomposed=True)
+    for family, entries in groupby(both, lambda e: e[1]):
+        names = [entry[0] for entry in entries if entry not in first]
+        if names:
+            title = _title(family.removeprefix("Undecomposed"))
+            lines += [f"### {title}, not decomposed", "", _names(names), ""]
+    return lines
 
 
 def _stays_out() -> list[str]:
@@ -87,5 +105,6 @@ def _core() -> list[str]:
 def page() -> str:
     """The whole page."""
     lines = [_INTRODUCTION, "## Lowered", "", *_families()]
+    lines += ["## Without decomposition", "", *_undecomposed()]
     lines += ["## Stays out", "", *_stays_out(), "## Core ATen", "", *_core()]
     return "\n".join(lines) + "\n"

@@ -160,9 +160,14 @@ struct UnsupportedOperator {
 /// the order of their printed names.
 std::vector<UnsupportedOperator> findUnsupported(const Program &program);
 
+/// Which operators count: those that a decomposed program may have, or also
+/// those that a decomposition replaces.
+enum class OperatorSet : uint8_t { Decomposed, All };
+
 /// True if the table has a lowering for an operator of this name
 /// ("add.Tensor", "floordiv", "cond").
-bool hasLowering(llvm::StringRef nameSpace, llvm::StringRef name);
+bool hasLowering(llvm::StringRef nameSpace, llvm::StringRef name,
+                 OperatorSet set = OperatorSet::Decomposed);
 
 /// A row of the table, for the generated documentation.
 struct SupportedOperator {
@@ -171,7 +176,8 @@ struct SupportedOperator {
 };
 /// Sorted by family, then name. Those of the family "Dropped" only check or
 /// print something; a program goes without them.
-std::vector<SupportedOperator> supportedOperators();
+std::vector<SupportedOperator>
+supportedOperators(OperatorSet set = OperatorSet::Decomposed);
 
 /// A declaration as it is written in a program.
 std::string declarationText(const CompositeDeclaration &declaration);

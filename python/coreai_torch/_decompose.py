@@ -1,0 +1,333 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Programs as ``torch.export`` returns them, without ``run_decompositions()``.
+
+Most of what a decomposition would do happens in C++: composite operators have
+lowerings, and writes become values. What is left is decomposed by torch, one
+call at a time.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from coreai_torch import _native
+from coreai_torch._decompositions import get_decomp_table
+from coreai_torch._walk import Walker, read_exported_program
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Sequence
+
+    from torch.export import ExportedProgram
+
+_LOGGER = logging.getLogger("coreai_torch")
+
+#: Operators that return their operand, or a view of it, where they can.
+_VIEWS_WHERE_POSSIBLE = frozenset(
+    {
+        torch.ops.aten.contiguous.default,
+        torch.ops.aten.flatten.using_ints,
+        torch.ops.aten.ravel.default,
+        torch.ops.aten.reshape.default,
+        torch.ops.aten.reshape_as.default,
+        torch.ops.aten.to.device,
+        torch.ops.aten.to.dtype,
+        torch.ops.aten.to.dtype_layout,
+        torch.ops.aten.to.other,
+        torch.ops.aten.type_as.default,
+    }
+)
+
+
+def _is_copy_asked_for(node: torch.fx.Node) -> bool:
+    """``to(..., copy=True)``, wherever the overload has that parameter."""
+    target: Any = node.target
+    for position, argument in enumerate(target._schema.arguments):
+        if argument.name == "copy":
+            given = node.args[position : position + 1] or (node.kwargs.get("copy"),)
+            return bool(given[0])
+    return False
+
+
+def _is_viewable(
+    shape: Sequence[int], strides: Sequence[int], target: Sequence[int]
+) -> bool:
+    """Whether memory of this layout can be seen in another shape as it is.
+
+    Axes that lie in memory without a gap form a block; every block must be a
+    product of extents of the target, in order.
+    """
+    rest = list(target)
+    block = 1
+    for axis in reversed(range(len(shape))):
+        if block == 1:
+            inner = strides[axis]
+        block *= shape[axis]
+        if axis and (shape[axis - 1] == 1 or strides[axis - 1] == block * inner):
+            continue
+        covered = 1
+        while rest and (covered < block or rest[-1] == 1):
+            covered *= rest.pop()
+        if covered != block:
+            return False
+        block = 1
+    return not rest
+
+
+def _shares_memory(node: torch.fx.Node) -> bool:
+    """Whether an operator of the set above returned a view here.
+
+    Worked out from shapes and strides: the tensors that describe the values of
+    a program which was saved and loaded share no memory any more.
+    """
+    operand: Any = node.args[0]
+    source, result = operand.meta["val"], node.meta["val"]
+    if source.dtype != result.dtype or source.device != result.device:
+        return False
+    if _is_copy_asked_for(node):
+        return False
+    if node.target is torch.ops.aten.contiguous.default:
+        return bool(source.is_contiguous())
+    if source.is_contiguous():
+        return True
+    if node.target is torch.ops.aten.ravel.default:
+        return False
+    if source.shape == result.shape:
+        return bool(source.stride() == result.stride())
+    sizes = (*source.shape, *source.stride(), *result.shape)
+    if all(type(size) is int for size in sizes):
+        return _is_viewable(source.shape, source.stride(), result.shape)
+    try:
+        source.view(result.shape)
+    except (RuntimeError, ValueError):
+        return False
+    return True
+
+
+#: In-place operators that only say something about a tensor.
+_VIEWS_IN_PLACE = ("detach_.default", "requires_grad_.default")
+
+
+class _NotNativeError(Exception):
+    """The program has something that only torch can decompose."""
+
+
+class _UndecomposedWalker(Walker):
+    """Reads a program and has torch decompose what has no lowering."""
+
+    def __init__(self, lowerings: Collection[str]) -> None:
+        super().__init__()
+        self.lowerings = lowerings
+        self.decomposed: Counter[str] = Counter()
+        self._table: dict[Any, Callable[..., Any]] | None = None
+        self._is_native: dict[Any, bool] = {}
+        #: Results of calls that were replaced and return several.
+        self._tuples: dict[torch.fx.Node, Any] = {}
+        #: The builder knows nodes by identity: they must not be freed.
+        self._modules: list[torch.fx.GraphModule] = []
+        self._constants: list[tuple[torch.fx.Node, torch.Tensor]] = []
+
+    def call(
+        self, node: torch.fx.Node, name: str, origin: torch.fx.Node | None = None
+    ) -> None:
+        target = node.target
+        first = node.args[0] if node.args else None
+        if isinstance(first, torch.fx.Node) and first in self._tuples:
+            position: Any = node.args[1]
+            self._alias(node, self._tuples[first][position])
+            return
+        if origin is None and not self.is_native(target):
+            self._decompose(node)
+            return
+        super().call(node, name, origin)
+
+    def shares_memory(self, node: torch.fx.Node) -> bool:
+        return node.target in _VIEWS_WHERE_POSSIBLE and _shares_memory(node)
+
+    def is_native(self, target: Any) -> bool:
+        known = self._is_native.get(target)
+        if known is None:
+            known = self._is_native[target] = self._find_native(target)
+        return known
+
+    def _find_native(self, target: Any) -> bool:
+        if not isinstance(target, torch._ops.OpOverload):
+            return True
+        namespace, _, name = target._schema.name.partition("::")
+        qualified = f"{namespace}::{name}.{target._overloadname}"
+        if not {qualified, qualified.removesuffix(".default")}.isdisjoint(
+            self.lowerings
+        ):
+            return True
+        name = f"{name}.{target._overloadname}"
+        if target._schema.is_mutable:
+            functional = _native.functional_name(name)
+            if functional is None:
+                return True  # C++ says what is wrong with it.
+            if name not in _VIEWS_IN_PLACE and _functional(target) is None:
+                raise _NotNativeError(f"{target} has no functional form")
+            name = functional
+        if _native.has_lowering(namespace, name, undecomposed=True):
+            return True
+        # A user's own operator stays, unless it is made of others.
+        return namespace not in ("aten", "prims") and not target._can_decompose()
+
+    def _decompose(self, node: torch.fx.Node) -> None:
+        """Add what torch makes of a call, in its place."""
+        if self._table is None:
+            # torch fills its table on demand, which get() knows nothing of.
+            table: Any = get_decomp_table()
+            self._table = getattr(table, "materialize", table.copy)()
+        target: Any = node.target
+        self.decomposed[str(target)] += 1
+        written: Any = None
+        if target._schema.is_mutable:
+            written = node.args[0]
+            target = _functional(target)
+        operands = list(node.all_input_nodes)
+        try:
+            module = _trace(target, node, operands, self._table)
+        except Exception as error:
+            msg = f"{target} does not decompose by itself: {error}"
+            raise _NotNativeError(msg) from error
+        self._modules.append(module)
+        inputs = iter(operands)
+        for inner in module.graph.nodes:
+            if inner.op == "placeholder":
+                self.builder.bind(inner, next(inputs))
+            elif inner.op == "call_function":
+                self.call(inner, f"{node.name}_{inner.name}", origin=node)
+            elif inner.op == "get_attr":
+                value = getattr(module, inner.target)
+                self.builder.placeholder(inner, f"{node.name}_{inner.name}", value)
+                self._constants.append((inner, value))
+            elif inner.op == "output":
+                self._set_result(node, inner.args[0], written)
+
+    def _set_result(self, node: torch.fx.Node, value: Any, written: Any) -> None:
+        if written is not None:
+            copy = torch.ops.aten.copy_.default
+            self.builder.call(
+                node,
+                node.name,
+                self.operator_id(copy),
+                (written, value),
+                {},
+                node.meta.get("val"),
+                node.meta.get("stack_trace"),
+                node.meta.get("nn_module_stack"),
+            )
+        elif isinstance(value, list | tuple):
+            self._tuples[node] = value
+        else:
+            self._alias(node, value)
+
+    def _alias(self, node: torch.fx.Node, value: Any) -> None:
+        if isinstance(value, torch.fx.Node):
+            self.builder.bind(node, value)
+
+    def constants(self) -> None:
+        """Register the tensors that decompositions brought along."""
+        for node, value in self._constants:
+            self.builder.input(
+                _native.InputKind.CONSTANT_TENSOR, node, node.name, self.weight(value)
+            )
+
+
+def _functional(target: Any) -> Any:
+    """The operator that computes what an in-place one writes, or ``None``."""
+    namespace, _, name = target._schema.name.partition("::")
+    functional = _native.functional_name(f"{name}.{target._overloadname}")
+    if functional is None:
+        return None
+    packet, _, overload = functional.partition(".")
+    return getattr(getattr(getattr(torch.ops, namespace), packet, None), overload, None)
+
+
+def _trace(
+    target: Any,
+    node: torch.fx.Node,
+    operands: list[torch.fx.Node],
+    table: dict[Any, Callable[..., Any]],
+) -> torch.fx.GraphModule:
+    """The graph of one call, on the tensors that describe its operands."""
+    from torch._guards import detect_fake_mode
+    from torch.fx.experimental.proxy_tensor import make_fx
+
+    values = [operand.meta["val"] for operand in operands]
+
+    def run(*arguments: Any) -> Any:
+        given = dict(zip(operands, arguments, strict=True))
+        args, kwargs = torch.fx.node.map_arg(
+            (node.args, dict(node.kwargs)), given.__getitem__
+        )
+        return decomposition(*args, **kwargs)
+
+    # What the dispatcher would do with a composite operator is not always what
+    # the table says.
+    decomposition = table.get(target, target)
+    mode = detect_fake_mode(values) or detect_fake_mode(node.meta.get("val"))
+    trace = make_fx(run, decomposition_table=table, tracing_mode="real")
+    # With oneDNN an LSTM becomes a call of it.
+    with torch.no_grad(), torch.backends.mkldnn.flags(enabled=False):
+        if mode is None:
+            return trace(*values)
+        with mode:
+            return trace(*values)
+
+
+def _read_native(
+    program: ExportedProgram, lowerings: Collection[str], entrypoint_name: str
+) -> tuple[_native.Program, bool] | str:
+    """The program, or why C++ cannot take it as it is."""
+    walker = _UndecomposedWalker(lowerings)
+    try:
+        walker.walk(program)
+    except _NotNativeError as error:
+        return str(error)
+    walker.constants()
+    obstacle = walker.builder.functionalize()
+    if obstacle is not None:
+        name, reason = obstacle
+        return f"'{name}' {reason}"
+    if walker.decomposed:
+        _LOGGER.info(
+            "%s: decomposed by torch: %s",
+            entrypoint_name,
+            ", ".join(
+                f"{name} ({count})" for name, count in sorted(walker.decomposed.items())
+            ),
+        )
+    return walker.builder.finish([]), walker.has_copies
+
+
+def read_program(
+    program: ExportedProgram,
+    decompose: bool,
+    lowerings: Collection[str],
+    entrypoint_name: str,
+) -> tuple[_native.Program, bool, ExportedProgram]:
+    """Read ``program`` into the C++ model.
+
+    Args:
+        program: The program.
+        decompose: It was not decomposed; do what that takes.
+        lowerings: Qualified names that the user has registered.
+        entrypoint_name: For the log.
+
+    Returns:
+        The model, whether it holds copies of weights, and the exported program
+        that it was read from: ``program``, or what torch made of it.
+    """
+    if decompose:
+        read = _read_native(program, lowerings, entrypoint_name)
+        if not isinstance(read, str):
+            return (*read, program)
+        _LOGGER.info(
+            "%s: decomposed by torch as a whole, because %s", entrypoint_name, read
+        )
+        program = program.run_decompositions(get_decomp_table())
+    return (*read_exported_program(program), program)

@@ -1,0 +1,353 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "corten/Program/Functionalize.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+#include "gtest/gtest.h"
+
+using namespace corten;
+using llvm::StringRef;
+
+namespace {
+
+using NamedArguments = std::initializer_list<std::pair<const char *, Argument>>;
+
+/// Builds small programs; every tensor is f32[4, 6] unless it says otherwise.
+class FunctionalizeTest : public ::testing::Test {
+protected:
+  Node &placeholder(StringRef name, InputSpec::Kind kind) {
+    Node &node = builder.addNode(*graph, Node::Kind::Placeholder, name);
+    node.results = builder.save(infoOf({4, 6}));
+    if (graph == &builder.mainGraph()) {
+      InputSpec spec;
+      spec.kind = kind;
+      spec.node = &node;
+      builder.addInput(spec);
+    }
+    return node;
+  }
+  Node &input(StringRef name) {
+    return placeholder(name, InputSpec::Kind::UserInput);
+  }
+  Node &buffer(StringRef name) {
+    return placeholder(name, InputSpec::Kind::Buffer);
+  }
+
+  Node &call(StringRef name, StringRef op, NamedArguments arguments,
+             llvm::ArrayRef<int64_t> shape = {4, 6},
+             StringRef nameSpace = "aten") {
+    llvm::SmallVector<Parameter> parameters;
+    llvm::SmallVector<Argument> values;
+    for (const auto &[parameter, value] : arguments) {
+      parameters.push_back({builder.save(StringRef(parameter)), false, {}});
+      values.push_back(value);
+    }
+    bool mutates = functionalName(op).has_value() && nameSpace == "aten";
+    Node &node = builder.addNode(*graph, Node::Kind::Call, name);
+    node.callee = builder.addOperator(nameSpace, op, parameters, mutates);
+    node.arguments = builder.save(values);
+    node.results = builder.save(infoOf(shape));
+    return node;
+  }
+  Node &slice(StringRef name, const Node &self, int64_t start, int64_t end) {
+    return call(name, "slice.Tensor",
+                {{"self", Argument::node(&self)},
+                 {"dim", Argument::integer(1)},
+                 {"start", Argument::integer(start)},
+                 {"end", Argument::integer(end)},
+                 {"step", Argument::integer(1)}},
+                {4, end - start});
+  }
+  Node &unary(StringRef name, StringRef op, const Node &self,
+              llvm::ArrayRef<int64_t> shape = {4, 6}) {
+    return call(name, op, {{"self", Argument::node(&self)}}, shape);
+  }
+  Node &copyTo(StringRef name, const Node &self, const Node &source) {
+    return call(
+        name, "copy_.default",
+        {{"self", Argument::node(&self)}, {"src", Argument::node(&source)}});
+  }
+
+  void returns(std::initializer_list<const Node *> values) {
+    for (const Node *value : values) {
+      graph->outputs.push_back(Argument::node(value));
+      if (graph != &builder.mainGraph())
+        continue;
+      OutputSpec spec;
+      spec.value = Argument::node(value);
+      builder.addOutput(spec);
+    }
+  }
+
+  /// The program after the pass, one line per call: "name = op(operands)".
+  std::string functional() {
+    obstacle = functionalize(builder);
+    if (obstacle)
+      return "obstacle: " + obstacle->node->name.str() + " " + obstacle->reason;
+    std::string text;
+    for (const Node *node : builder.mainGraph().nodes)
+      if (node->kind == Node::Kind::Call)
+        text += describe(*node);
+    text += "return";
+    for (const OutputSpec &output : builder.outputs()) {
+      text += " " + output.value.asNode()->name.str();
+      if (output.mutated)
+        text += "->" + output.mutated->name.str();
+    }
+    return text;
+  }
+
+  ProgramBuilder builder;
+  Graph *graph = &builder.mainGraph();
+  std::optional<Obstacle> obstacle;
+
+private:
+  ValueInfo infoOf(llvm::ArrayRef<int64_t> shape) {
+    llvm::SmallVector<Size> sizes(shape.begin(), shape.end());
+    ValueInfo info;
+    info.kind = ValueInfo::Kind::Tensor;
+    info.sizes = builder.save(sizes);
+    return info;
+  }
+
+  static std::string describe(const Node &node) {
+    std::string text =
+        (node.name + " = " + node.callee->name.split('.').first + "(").str();
+    StringRef separator;
+    for (const Argument &argument : node.arguments) {
+      if (argument.isValue())
+        text += separator.str() + argument.asNode()->name.str();
+      else if (argument.isInt())
+        text += separator.str() + std::to_string(argument.asInt());
+      else
+        continue;
+      separator = ", ";
+    }
+    return text + ")\n";
+  }
+};
+
+TEST(FunctionalNameTest, InPlaceNames) {
+  EXPECT_EQ(functionalName("add_.Tensor"), "add.Tensor");
+  EXPECT_EQ(functionalName("copy_.default"), "copy.default");
+  EXPECT_EQ(functionalName("__iand__.Tensor"), "__and__.Tensor");
+  EXPECT_EQ(functionalName("pow_.Scalar"), "pow.Tensor_Scalar");
+  EXPECT_EQ(functionalName("floor_divide_.Tensor"), "floor_divide.default");
+  for (const char *name : {"add.Tensor", "__and__.Tensor", "getitem",
+                           "slice.Tensor", "native_batch_norm.default"})
+    EXPECT_EQ(functionalName(name), std::nullopt) << name;
+}
+
+TEST_F(FunctionalizeTest, AProgramWithoutWritesStays) {
+  Node &x = input("x");
+  Node &part = slice("part", x, 0, 3);
+  returns({&part, &x});
+  EXPECT_EQ(functional(), "part = slice(x, 1, 0, 3, 1)\n"
+                          "return part x");
+}
+
+TEST_F(FunctionalizeTest, WhatNoOutputNeedsGoes) {
+  Node &x = input("x");
+  Node &unused = unary("unused", "exp.default", x);
+  unary("neg_", "neg_.default", unused);
+  returns({&x});
+  EXPECT_EQ(functional(), "return x");
+}
+
+TEST_F(FunctionalizeTest, AWriteIsANewValueOfAllNames) {
+  Node &x = input("x");
+  Node &y = unary("y", "exp.default", x);
+  Node &written = unary("relu_", "relu_.default", y);
+  Node &after = unary("after", "cos.default", y);
+  Node &also = unary("also", "sin.default", written);
+  returns({&after, &also, &y});
+  EXPECT_EQ(functional(), "y = exp(x)\n"
+                          "relu_ = relu(y)\n"
+                          "after = cos(relu_)\n"
+                          "also = sin(relu_)\n"
+                          "return after also relu_");
+  EXPECT_TRUE(written.isStored);
+}
+
+TEST_F(FunctionalizeTest, AViewIsMadeAnewAfterAWriteToItsBase) {
+  Node &x = input("x");
+  Node &y = unary("y", "exp.default", x);
+  Node &part = slice("part", y, 0, 3);
+  Node &before = unary("before", "cos.default", part, {4, 3});
+  unary("relu_", "relu_.default", y);
+  Node &after = unary("after", "cos.default", part, {4, 3});
+  returns({&before, &after, &part});
+  EXPECT_EQ(functional(), "y = exp(x)\n"
+                          "part = slice(y, 1, 0, 3, 1)\n"
+                          "before = cos(part)\n"
+                          "relu_ = relu(y)\n"
+                          "slice = slice(relu_, 1, 0, 3, 1)\n"
+                          "after = cos(slice)\n"
+                          "return before after slice");
+}
+
+TEST_F(FunctionalizeTest, AWriteThroughViewsReachesTheBuffer) {
+  Node &x = input("x");
+  Node &cache = buffer("cache");
+  Node &turned = call("turned", "transpose.int",
+                      {{"self", Argument::node(&cache)},
+                       {"dim0", Argument::integer(0)},
+                       {"dim1", Argument::integer(1)}},
+                      {6, 4});
+  Node &row = call("row", "select.int",
+                   {{"self", Argument::node(&turned)},
+                    {"dim", Argument::integer(0)},
+                    {"index", Argument::integer(2)}},
+                   {4});
+  copyTo("copy_", row, x);
+  returns({&row});
+  EXPECT_EQ(functional(),
+            "turned = transpose(cache, 0, 1)\n"
+            "row = select(turned, 0, 2)\n"
+            "copy_ = copy(row, x)\n"
+            "select_scatter = select_scatter(turned, copy_, 0, 2)\n"
+            "permute = permute(select_scatter)\n"
+            "return permute->cache copy_");
+}
+
+TEST_F(FunctionalizeTest, BuffersComeBeforeInputs) {
+  Node &x = input("x");
+  Node &count = buffer("count");
+  unary("exp_", "exp_.default", x);
+  unary("neg_", "neg_.default", count);
+  returns({&x});
+  EXPECT_EQ(functional(), "exp_ = exp(x)\n"
+                          "neg_ = neg(count)\n"
+                          "return neg_->count exp_->x exp_");
+}
+
+TEST_F(FunctionalizeTest, ACopyToItselfIsNoWrite) {
+  Node &count = buffer("count");
+  Node &more = unary("neg_", "neg_.default", count);
+  copyTo("copy_", count, more);
+  returns({});
+  EXPECT_EQ(functional(), "neg_ = neg(count)\n"
+                          "return neg_->count");
+}
+
+TEST_F(FunctionalizeTest, PartsOfASplitAreViews) {
+  Node &x = input("x");
+  Node &y = unary("y", "exp.default", x);
+  Node &parts = call("parts", "split.Tensor",
+                     {{"self", Argument::node(&y)},
+                      {"split_size", Argument::integer(3)},
+                      {"dim", Argument::integer(-1)}},
+                     {4, 3});
+  parts.returnsTuple = true;
+  parts.results = builder.save({parts.results[0], parts.results[0]});
+  auto pick = [&](StringRef name, int64_t index) -> Node & {
+    return call(name, "getitem",
+                {{"tuple", Argument::node(&parts)},
+                 {"index", Argument::integer(index)}},
+                {4, 3}, "_operator");
+  };
+  Node &second = pick("second", 1);
+  unary("relu_", "relu_.default", second, {4, 3});
+  // Picked after the write, so it must not be the part as it was before.
+  Node &again = pick("again", -1);
+  returns({&y, &again});
+  EXPECT_EQ(functional(),
+            "y = exp(x)\n"
+            "parts = split(y, 3, -1)\n"
+            "second = getitem(parts, 1)\n"
+            "relu_ = relu(second)\n"
+            "slice_scatter = slice_scatter(y, relu_, 1, 3, 6, 1)\n"
+            "split = split(slice_scatter, 3, -1)\n"
+            "getitem = getitem(split, 1)\n"
+            "return slice_scatter getitem");
+}
+
+TEST_F(FunctionalizeTest, AReshapeThatCopiedIsNoView) {
+  Node &x = input("x");
+  Node &y = unary("y", "exp.default", x);
+  Node &copied = unary("copied", "reshape.default", y, {24});
+  Node &viewed = unary("viewed", "reshape.default", y, {24});
+  viewed.sharesMemory = true;
+  unary("relu_", "relu_.default", y);
+  returns({&copied, &viewed});
+  EXPECT_EQ(functional(), "y = exp(x)\n"
+                          "copied = reshape(y)\n"
+                          "viewed = reshape(y)\n"
+                          "relu_ = relu(y)\n"
+                          "reshape = reshape(relu_)\n"
+                          "return copied reshape");
+}
+
+TEST_F(FunctionalizeTest, ARegionWithoutGradientsDissolves) {
+  Node &x = input("x");
+  Node &y = unary("y", "exp.default", x);
+  graph = &builder.addSubgraph("region");
+  Node &operand = input("operand");
+  // Its name is taken outside.
+  Node &inner = unary("y", "cos_.default", operand);
+  returns({&inner});
+  const Graph *region = graph;
+  graph = &builder.mainGraph();
+  Node &wrapped = call("wrapped", "wrap_with_set_grad_enabled",
+                       {{"enabled", Argument::boolean(false)},
+                        {"graph", Argument::graph(region)},
+                        {"operand", Argument::node(&y)}},
+                       {4, 6}, "higher_order");
+  wrapped.returnsTuple = true;
+  Node &first = call(
+      "first", "getitem",
+      {{"tuple", Argument::node(&wrapped)}, {"index", Argument::integer(0)}},
+      {4, 6}, "_operator");
+  returns({&first, &y});
+  EXPECT_EQ(functional(), "y = exp(x)\n"
+                          "y_1 = cos(y)\n"
+                          "return y_1 y_1");
+}
+
+TEST_F(FunctionalizeTest, RefusesWhatItCannotExpress) {
+  Node &x = input("x");
+  Node &wide = unary("wide", "expand.default", x, {3, 4, 6});
+  unary("relu_", "relu_.default", wide, {3, 4, 6});
+  returns({});
+  EXPECT_EQ(functional(),
+            "obstacle: relu_ writes through 'wide' (aten.expand.default)");
+}
+
+TEST_F(FunctionalizeTest, RefusesWritesNextToAnUnknownView) {
+  Node &x = input("x");
+  Node &odd = unary("odd", "some_view.default", x);
+  odd.callee = builder.addOperator("aten", "some_view.default",
+                                   odd.callee->parameters, false, true);
+  unary("relu_", "relu_.default", x);
+  returns({&odd});
+  EXPECT_EQ(functional(), "obstacle: relu_ writes to memory that 'odd' "
+                          "(aten.some_view.default) also refers to");
+}
+
+TEST_F(FunctionalizeTest, RefusesABranchThatWritesToItsInput) {
+  Node &x = input("x");
+  graph = &builder.addSubgraph("branch");
+  Node &operand = input("operand");
+  Node &inner = unary("neg_", "neg_.default", operand);
+  returns({&inner});
+  const Graph *branch = graph;
+  graph = &builder.mainGraph();
+  Node &chosen = call(
+      "chosen", "cond",
+      {{"graph", Argument::graph(branch)}, {"operand", Argument::node(&x)}},
+      {4, 6}, "higher_order");
+  returns({&chosen});
+  EXPECT_EQ(functional(),
+            "obstacle: neg_ a branch or loop body writes to its input");
+}
+
+TEST_F(FunctionalizeTest, RefusesAWriteToAConstant) {
+  Node &table = placeholder("table", InputSpec::Kind::Constant);
+  unary("neg_", "neg_.default", table);
+  returns({&table});
+  EXPECT_EQ(functional(), "obstacle: neg_ writes to 'table', which is not "
+                          "state");
+}
+
+} // namespace
