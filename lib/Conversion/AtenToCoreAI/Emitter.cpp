@@ -640,7 +640,7 @@ Value Emitter::reshape(Value x, ArrayRef<int64_t> shape) {
       return before->getOperand(0);
   }
   const int64_t *open = llvm::find(shape, -1);
-  if (mayBeEmpty && open != shape.end()) {
+  if (mayBeEmpty && !type.hasStaticShape() && open != shape.end()) {
     // An extent cannot be told from the number of elements if that is zero.
     int64_t others = -product(shape);
     SmallVector<int64_t> known(shape);

@@ -58,7 +58,7 @@ def _out_of_scope(op: str, dtype: str) -> Result:
     return Result(op, dtype, -1, Verdict.SCOPE, OUT_OF_SCOPE[op])
 
 
-class _Store:
+class Store:
     """The results of all runs so far, on disk after each operator."""
 
     def __init__(self, path: Path) -> None:
@@ -96,7 +96,7 @@ def main() -> None:
         for dtype in arguments.dtypes
         if samples.supports(info, dtype)
     ]
-    store = _Store(arguments.results)
+    store = Store(arguments.results)
     for pair in pairs:
         if pair[0] in OUT_OF_SCOPE:
             store.put(*pair, [_out_of_scope(*pair)])

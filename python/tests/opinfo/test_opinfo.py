@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from opinfo import report, runner
+from opinfo.__main__ import Store
 from opinfo.compare import difference, fits, is_same_choice
 from opinfo.samples import Call, Calls
 from opinfo.verdict import Result, Verdict, one_line, read_results, write_results
@@ -175,3 +176,15 @@ def test_results_are_kept(tmp_path):
     path = tmp_path / "results.jsonl"
     write_results(path, RESULTS)
     assert read_results(path) == RESULTS
+
+
+def test_what_is_run_again(tmp_path):
+    path = tmp_path / "results.jsonl"
+    write_results(path, RESULTS)
+    store = Store(path)
+    again = {only: [] for only in (None, "new", "missed")}
+    for only, wanted in again.items():
+        wanted += [op for op in "abcde" if store.wants(op, "float32", only)]
+    assert again == {None: list("abcde"), "new": ["e"], "missed": ["b", "c", "e"]}
+    store.put("e", "float32", [Result("e", "float32", 0, Verdict.RIGHT)])
+    assert not Store(path).wants("e", "float32", "missed")
