@@ -20,9 +20,9 @@ def _references() -> dict[Any, Callable[..., Any]]:
 
 
 def expand(
-    node: torch.fx.Node, module: torch.fx.GraphModule
+    node: torch.fx.Node,
 ) -> tuple[torch.fx.GraphModule, list[torch.fx.Node]] | None:
-    """Trace the call ``node`` of ``module`` if it stands for a graph.
+    """Trace the call ``node`` if it stands for a graph.
 
     Returns:
         The graph and the nodes that it is to be called with; None for a call
@@ -46,6 +46,7 @@ def expand(
         def value(argument: torch.fx.Node) -> Any:
             if argument in given:
                 return given[argument]
+            module: Any = argument.graph.owning_module
             return module.get_submodule(str(argument.target))
 
         return reference(*torch.fx.map_arg(node.args, value))

@@ -160,7 +160,9 @@ class Walker:
         """Add a call; ``origin`` is the node of the user's that it is part of."""
         target: Any = node.target
         args: Any = node.args
+        kwargs: Any = node.kwargs
         value: Any = node.meta.get("val")
+        functional = target in _AUTO_FUNCTIONALIZED
         if target in _STORAGE_VIEWS:
             _check_row_major(node)
         elif target is _WITH_EFFECTS:
@@ -172,13 +174,21 @@ class Walker:
                 self.tokens.add(node)
                 return
             args = (args[0], args[1] - 1)
+        elif functional:
+            # (op, **arguments) -> (*results, *new values)
+            target, args = args[0], ()
+            kwargs = functional_arguments(node)
+        elif expanded := expand(node):
+            graph_module, operands = expanded
+            self.subgraph(graph_module, graph_module, node.name)
+            args = (graph_module, *operands)
         meta = (origin or node).meta
         self.builder.call(
             node,
             name,
-            self.operator_id(target),
+            self.operator_id(target, functional),
             args,
-            node.kwargs,
+            kwargs,
             value,
             meta.get("stack_trace"),
             meta.get("nn_module_stack"),
