@@ -227,6 +227,7 @@ class Walker:
         self.graph(module, module.graph)
         self.builder.end_subgraph()
         self.builder.bind_subgraph(key, name)
+
     def walk(self, program: ExportedProgram) -> None:
         self.graph(program.graph_module, program.graph)
         self.signature(program)
