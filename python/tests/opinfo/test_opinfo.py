@@ -164,7 +164,8 @@ def test_totals():
 
 
 def test_page():
-    page = report.page(RESULTS, ["float32"])
+    page = report.page(RESULTS, ["float32"], [("x", "float32"), ("x", "bool")])
+    assert "Not run in float32: `x`\n" in page
     assert "| operators fully right | 1 of 4 |" in page
     assert "| wrong | values differ from eager | `b` |" in page
     assert "| out of scope | random sampling | `d` |" in page
