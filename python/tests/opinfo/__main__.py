@@ -130,7 +130,14 @@ def main() -> None:
         for line in report.totals([r for r in results if r.dtype == dtype]):
             console.print(f"  {line}", highlight=False)
     if arguments.write:
-        PAGE.write_text(report.page(results, dtypes))
+        known = {(r.op, r.dtype) for r in results}
+        pending = [
+            (op, dtype)
+            for op, info in sorted(infos.items())
+            for dtype in dtypes
+            if samples.supports(info, dtype) and (op, dtype) not in known
+        ]
+        PAGE.write_text(report.page(results, dtypes, pending))
 
 
 if __name__ == "__main__":

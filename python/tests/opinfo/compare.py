@@ -65,7 +65,7 @@ def difference(
 
 
 #: Functions that return values with their places, any place among equal values.
-_CHOOSING = ("kthvalue", "median", "mode", "nanmedian", "topk")
+_CHOOSING = ("kthvalue", "median", "mode", "nanmedian", "sort", "topk")
 
 
 def is_same_choice(

@@ -134,9 +134,19 @@ def _misses(results: Sequence[Result]) -> list[str]:
     return [*lines, ""] if found else ["None.", ""]
 
 
-def page(results: Sequence[Result], dtypes: Sequence[str]) -> str:
-    """The Markdown page: totals, misses by cause, one row per operator."""
+def page(
+    results: Sequence[Result],
+    dtypes: Sequence[str],
+    pending: Sequence[tuple[str, str]] = (),
+) -> str:
+    """The Markdown page: totals, misses by cause, one row per operator.
+
+    ``pending`` are operators and dtypes that have no results.
+    """
     lines = [_INTRODUCTION, "## Totals", "", *_totals_table(results, dtypes)]
+    for dtype in dtypes:
+        if waiting := [f"`{op}`" for op, other in pending if other == dtype]:
+            lines += [f"Not run in {dtype}: " + " ".join(waiting), ""]
     for dtype in dtypes:
         lines += [f"## Not right in {dtype}", ""]
         lines += _misses([r for r in results if r.dtype == dtype])
