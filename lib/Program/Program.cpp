@@ -59,10 +59,31 @@ llvm::SmallVector<SourceLocation> Node::sourceFrames() const {
     rest = rest.drop_front(begin + kFile.size());
     // A line of source text may look like a frame's beginning.
     SourceLocation frame = parseFrame(rest);
-    if (frame.isKnown() && !frame.file.starts_with(kGenerated))
+    if (frame.isKnown() && !frame.file.starts_with(kGenerated) &&
+        frame.file != kBoundaryFile)
       frames.push_back(frame);
   }
   return frames;
+}
+
+void corten::forEachOperand(ArrayRef<Argument> arguments,
+                            llvm::function_ref<void(const Node *)> visit) {
+  for (const Argument &argument : arguments) {
+    if (argument.isValue())
+      visit(argument.asNode());
+    else if (argument.isList())
+      forEachOperand(argument.asList(), visit);
+  }
+}
+
+llvm::DenseSet<const Node *> corten::liveNodes(const Graph &graph) {
+  llvm::DenseSet<const Node *> live;
+  auto mark = [&](const Node *node) { live.insert(node); };
+  forEachOperand(graph.outputs, mark);
+  for (const Node *node : llvm::reverse(graph.nodes))
+    if (live.contains(node))
+      forEachOperand(node->arguments, mark);
+  return live;
 }
 
 StringRef ModuleFrame::shortClassName() const {
@@ -130,17 +151,22 @@ const ModuleFrame *ProgramBuilder::addModule(const ModuleFrame *caller,
   for (const ModuleFrame *frame : known->second)
     if (frame->path == path && frame->className == className)
       return frame;
-  program->modules.push_back(
+  program->moduleFrames.push_back(
       {caller, known->first.second, save(path), save(className)});
-  known->second.push_back(&program->modules.back());
+  known->second.push_back(&program->moduleFrames.back());
   return known->second.back();
 }
 
-Node &ProgramBuilder::addNode(Graph &graph, Node::Kind kind, StringRef name) {
+Node &ProgramBuilder::createNode(Node::Kind kind, StringRef name) {
   Node &node = program->nodes.emplace_back();
   node.kind = kind;
   node.name = save(name);
   node.index = program->nodes.size() - 1;
+  return node;
+}
+
+Node &ProgramBuilder::addNode(Graph &graph, Node::Kind kind, StringRef name) {
+  Node &node = createNode(kind, name);
   graph.nodes.push_back(&node);
   return node;
 }

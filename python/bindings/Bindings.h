@@ -9,6 +9,7 @@
 
 namespace corten::bindings {
 
+void bindModules(nanobind::module_ &module);
 void bindProgram(nanobind::module_ &module);
 void bindMetal(nanobind::module_ &module);
 void bindConversion(nanobind::module_ &module);

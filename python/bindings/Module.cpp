@@ -7,6 +7,7 @@ NB_MODULE(_native, module) {
   // them all globals of the user's script: converters live on.
   nanobind::set_leak_warnings(false);
   module.doc() = "The C++ side of coreai_torch.";
+  corten::bindings::bindModules(module);
   corten::bindings::bindProgram(module);
   corten::bindings::bindMetal(module);
   corten::bindings::bindConversion(module);

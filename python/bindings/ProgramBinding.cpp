@@ -5,15 +5,17 @@
 
 #include "Bindings.h"
 
-#include "corten/Program/Program.h"
+#include "corten/Program/Outline.h"
 
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/set.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
 #include <map>
+#include <set>
 #include <tuple>
 #include <unordered_map>
 
@@ -169,7 +171,10 @@ public:
     builder.setRange(builder.symbol(textOf(expression)), min, max);
   }
 
-  std::shared_ptr<const Program> finish() {
+  std::shared_ptr<const Program> finish(std::vector<ExternalModule> modules) {
+    if (!modules.empty())
+      if (llvm::Error error = outlineModules(builder, std::move(modules)))
+        throw nb::value_error(llvm::toString(std::move(error)).c_str());
     builder.setOriginOwner(keepAlive(origins));
     return builder.finish();
   }
@@ -338,6 +343,10 @@ private:
       info.kind = ValueInfo::Kind::SymBool;
     } else if (PyLong_Check(object) || isInstance(object, symInt)) {
       info.kind = ValueInfo::Kind::SymInt;
+      if (!PyLong_Check(object)) {
+        Size size = decodeSize(object);
+        info.sizes = builder.save(llvm::ArrayRef(size));
+      }
     } else if (PyFloat_Check(object) || isInstance(object, symFloat)) {
       info.kind = ValueInfo::Kind::SymFloat;
     } else {
@@ -383,9 +392,22 @@ private:
 void corten::bindings::bindProgram(nb::module_ &module) {
   nb::class_<Program>(module, "Program",
                       "An exported program, read once and immutable.")
+      .def_prop_ro("num_nodes",
+                   [](const Program &program) {
+                     size_t count = program.main.nodes.size();
+                     for (const ModuleCall &call : program.moduleCalls)
+                       count += call.body->nodes.size();
+                     return count;
+                   })
       .def_prop_ro(
-          "num_nodes",
-          [](const Program &program) { return program.main.nodes.size(); })
+          "called_modules",
+          [](const Program &program) {
+            std::set<std::string> paths;
+            for (const ModuleCall &call : program.moduleCalls)
+              paths.insert(program.modules[call.module].path);
+            return paths;
+          },
+          "Paths of the external modules that the program calls.")
       .def_prop_ro("weight_bytes", [](const Program &program) {
         size_t bytes = 0;
         for (const TensorView &weight : program.weights)
@@ -439,5 +461,7 @@ void corten::bindings::bindProgram(nb::module_ &module) {
            nb::arg("value").none(), nb::arg("mutated").none())
       .def("range", &PyProgramBuilder::setRange, nb::arg("expression"),
            nb::arg("min").none(), nb::arg("max").none())
-      .def("finish", &PyProgramBuilder::finish);
+      .def("finish", &PyProgramBuilder::finish, nb::arg("modules"),
+           "Ends the building. Calls of `modules` become graphs of their own. "
+           "Raises ValueError when their marks have been tampered with.");
 }

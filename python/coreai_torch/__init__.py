@@ -1,17 +1,27 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """PyTorch programs to Core AI."""
 
+from coreai_torch._composite_declaration import generate_composite_decl
 from coreai_torch._decompositions import get_decomp_table
 from coreai_torch._version import __version__, check_torch
 from coreai_torch.converter import TorchConverter
+from coreai_torch.externalize import (
+    ExternalizeSpec,
+    _patch_model_for_externalization,
+    _subexport_and_restore,
+)
 from coreai_torch.kernels import MetalParameter, TorchMetalKernel
 
 check_torch()
 
 __all__ = [
+    "ExternalizeSpec",
     "MetalParameter",
     "TorchConverter",
     "TorchMetalKernel",
     "__version__",
+    "_patch_model_for_externalization",
+    "_subexport_and_restore",
+    "generate_composite_decl",
     "get_decomp_table",
 ]

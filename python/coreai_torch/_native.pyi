@@ -8,11 +8,35 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+BOUNDARY_FILE: str
+MARK_NAMESPACE: str
+
+class CompositeDeclaration:
+    """An operation that compilers know by name."""
+
+    def __init__(
+        self,
+        name: str,
+        input_names: Sequence[str],
+        output_names: Sequence[str],
+        attributes: dict[str, Any],
+    ) -> None: ...
+    def text(self) -> str: ...
+
+class ExternalModule:
+    """A module whose calls become graphs."""
+
+    def __init__(
+        self, path: str, symbol: str, composite: CompositeDeclaration | None
+    ) -> None: ...
+
 class Program:
     """An exported program, read once and immutable."""
 
     @property
     def num_nodes(self) -> int: ...
+    @property
+    def called_modules(self) -> set[str]: ...
     @property
     def weight_bytes(self) -> int: ...
 
@@ -81,7 +105,7 @@ class ProgramBuilder:
         self, kind: OutputKind, value: object | None, mutated: object | None
     ) -> None: ...
     def range(self, expression: str, min: int | None, max: int | None) -> None: ...
-    def finish(self) -> Program: ...
+    def finish(self, modules: Sequence[ExternalModule]) -> Program: ...
 
 class KernelInputKind(enum.Enum):
     TENSOR = ...

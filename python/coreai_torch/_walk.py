@@ -18,9 +18,11 @@ from coreai_torch import _native
 from coreai_torch._expand import expand, functional_arguments
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from torch.export import ExportedProgram
+
+    from coreai_torch.externalize import ExternalizedModule
 
 _INPUT_KINDS = {
     InputKind.USER_INPUT: _native.InputKind.USER_INPUT,
@@ -271,8 +273,15 @@ class _Walker:
             )
 
 
-def read_exported_program(program: ExportedProgram) -> tuple[_native.Program, bool]:
+def read_exported_program(
+    program: ExportedProgram, externalized: Sequence[ExternalizedModule] = ()
+) -> tuple[_native.Program, bool]:
     """Read ``program`` into the C++ model.
+
+    Args:
+        program: The program.
+        externalized: Modules that were marked while it was exported; their
+            calls become graphs.
 
     Returns:
         The model, and whether it holds copies of weights (strided ones, or ones
@@ -282,4 +291,5 @@ def read_exported_program(program: ExportedProgram) -> tuple[_native.Program, bo
     walker.graph(program.graph_module, program.graph)
     walker.signature(program)
     walker.ranges(program)
-    return walker.builder.finish(), walker.has_copies
+    modules = [module.native() for module in externalized]
+    return walker.builder.finish(modules), walker.has_copies

@@ -30,6 +30,13 @@ from coreai_torch._validate import (
 )
 from coreai_torch._version import __version__
 from coreai_torch._walk import read_exported_program
+from coreai_torch.externalize import (
+    ExternalizedModule,
+    class_names,
+    export_externalized,
+    export_lock,
+    warn_of_unused,
+)
 from coreai_torch.kernels import TorchMetalKernel
 from coreai_torch.kernels._kernel import NAMESPACE as _KERNEL_NAMESPACE
 
@@ -52,6 +59,24 @@ def _source_roots() -> list[str]:
     return [folder.rstrip("/") + "/" for folder in sorted(folders)]
 
 
+@dataclass(frozen=True)
+class _Externalizing:
+    """A module that is exported once more when it is converted."""
+
+    module: torch.nn.Module
+    export_fn: Callable[[torch.nn.Module], ExportedProgram]
+    targets: list[Any]
+
+    def read(self) -> tuple[_native.Program, bool]:
+        """Export with the boundaries of the targets, and read the program."""
+        exported, modules = export_externalized(
+            self.module, self.export_fn, self.targets
+        )
+        program, is_snapshot = read_exported_program(exported, modules)
+        warn_of_unused(modules, program.called_modules)
+        return program, is_snapshot
+
+
 @dataclass
 class _Staged:
     """A program waiting for conversion."""
@@ -67,12 +92,21 @@ class _Staged:
     input_names: list[str] = field(default_factory=list)
     output_names: list[str] = field(default_factory=list)
     state_names: list[str] = field(default_factory=list)
+    #: What the program has marks of.
+    externalized: Sequence[ExternalizedModule] = ()
+    externalizing: _Externalizing | None = None
+
+    def _read_again(self) -> tuple[_native.Program, bool]:
+        if self.externalizing is not None:
+            return self.externalizing.read()
+        return read_exported_program(self.exported_program, self.externalized)
 
     def entry_point(self) -> _native.EntryPoint:
         """The program as it is now, under its names."""
-        if self.is_snapshot:
+        # Attributes of external modules count as they are now, as weights do.
+        if self.is_snapshot or self.externalized or self.externalizing:
             start = time.perf_counter()
-            self.program = read_exported_program(self.exported_program)[0]
+            self.program, self.is_snapshot = self._read_again()
             self.read_seconds = time.perf_counter() - start
         return _native.EntryPoint(
             self.program,
@@ -86,6 +120,11 @@ class _Staged:
         return (
             f"{self.entrypoint_name}: {self.kind} "
             f"{self.input_names} -> {self.output_names}"
+            + (
+                f", externalize={class_names(self.externalizing.targets)}"
+                if self.externalizing
+                else ""
+            )
         )
 
 
@@ -187,6 +226,8 @@ class TorchConverter:
         output_names: Sequence[str] | None = None,
         state_names: Sequence[str] | None = None,
         entrypoint_name: str = "main",
+        *,
+        _externalized_exported_programs: Sequence[ExternalizedModule] | None = None,
     ) -> TorchConverter:
         """Stage an exported and decomposed program.
 
@@ -213,6 +254,7 @@ class TorchConverter:
             output_names,
             state_names,
             entrypoint_name,
+            externalized=_externalized_exported_programs or (),
         )
 
     def add_pytorch_module(
@@ -232,8 +274,10 @@ class TorchConverter:
         Args:
             module: The module; may also be given as ``model``.
             export_fn: Called once with the module; returns the exported and
-                decomposed program.
-            externalize_modules: Modules to keep as operations of their own.
+                decomposed program. Called again by each conversion when there
+                are modules to externalize.
+            externalize_modules: :class:`ExternalizeSpec`s of the modules that
+                stay graphs of their own, or their classes.
             input_names: As in :meth:`add_exported_program`.
             output_names: As in :meth:`add_exported_program`.
             state_names: As in :meth:`add_exported_program`.
@@ -254,16 +298,15 @@ class TorchConverter:
         if export_fn is _UNSET:
             msg = "add_pytorch_module() missing the required argument 'export_fn'"
             raise TypeError(msg)
-        if externalize_modules:
-            msg = "externalize_modules is not supported by this version"
-            raise NotImplementedError(msg)
         module = model if module is _UNSET else module
         if not isinstance(module, torch.nn.Module):
             msg = f"expected a torch.nn.Module, got {type(module).__name__}"
             raise TypeError(msg)
         self._check_entrypoint(entrypoint_name)
         try:
-            exported = export_fn(module)
+            # Another thread may be exporting the module with boundaries in it.
+            with export_lock:
+                exported = export_fn(module)
         except Exception as error:
             msg = (
                 f"Your model failed to export: {error}\n"
@@ -284,6 +327,9 @@ class TorchConverter:
             output_names,
             state_names,
             entrypoint_name,
+            externalizing=_Externalizing(module, export_fn, list(externalize_modules))
+            if externalize_modules
+            else None,
         )
 
     def register_custom_kernels(
@@ -433,6 +479,9 @@ class TorchConverter:
         output_names: Sequence[str] | None,
         state_names: Sequence[str] | None,
         entrypoint_name: str,
+        *,
+        externalized: Sequence[ExternalizedModule] = (),
+        externalizing: _Externalizing | None = None,
     ) -> TorchConverter:
         if not isinstance(exported_program, torch.export.ExportedProgram):
             msg = (
@@ -441,7 +490,7 @@ class TorchConverter:
             )
             raise TypeError(msg)
         start = time.perf_counter()
-        program, is_snapshot = read_exported_program(exported_program)
+        program, is_snapshot = read_exported_program(exported_program, externalized)
         read_seconds = time.perf_counter() - start
         check_supported(program, entrypoint_name, self._lowerings())
         staged = _Staged(
@@ -454,6 +503,8 @@ class TorchConverter:
             _names(input_names, "input_names"),
             _names(output_names, "output_names"),
             _names(state_names, "state_names"),
+            externalized,
+            externalizing,
         )
         with self._staging:
             # Another thread may have taken the name meanwhile.

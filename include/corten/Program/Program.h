@@ -12,10 +12,13 @@
 #ifndef CORTEN_PROGRAM_PROGRAM_H
 #define CORTEN_PROGRAM_PROGRAM_H
 
+#include "corten/Program/ExternalModule.h"
 #include "corten/Program/ScalarType.h"
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringRef.h"
@@ -78,6 +81,7 @@ struct ValueInfo {
   enum class Kind : uint8_t { None, Tensor, SymInt, SymFloat, SymBool, Other };
   Kind kind = Kind::None;
   ScalarType dtype = ScalarType::Float32;
+  /// Extents of a tensor; the value of a SymInt as the only entry.
   llvm::ArrayRef<Size> sizes;
 
   bool isTensor() const { return kind == Kind::Tensor; }
@@ -246,6 +250,10 @@ struct Operator {
   std::string printedName() const;
 };
 
+/// The file that code which marks calls of modules claims to come from: its
+/// frames are no lines of the user's.
+inline constexpr llvm::StringLiteral kBoundaryFile = "<module boundary>";
+
 /// A line of user code, from the innermost frame that torch recorded.
 struct SourceLocation {
   llvm::StringRef file;
@@ -279,6 +287,9 @@ struct Node {
   bool returnsTuple = false;
   unsigned index = 0;
   llvm::StringRef name;
+  /// What an output of the program that is this value goes by; empty where that
+  /// is the name.
+  llvm::StringRef outputName;
   const Operator *callee = nullptr;
   /// One per schema parameter, defaults filled in; positional where the
   /// operator has no schema.
@@ -313,6 +324,36 @@ struct Graph {
   std::vector<const Node *> nodes;
   /// The values that the graph returns, in order. May hold literals and None.
   std::vector<Argument> outputs;
+};
+
+/// Visits the nodes among `arguments`, those in lists too.
+void forEachOperand(llvm::ArrayRef<Argument> arguments,
+                    llvm::function_ref<void(const Node *)> visit);
+
+/// Nodes that some output of `graph` depends on. Assertions and what only feeds
+/// them are not among them, nor is anything else that torch left dead.
+llvm::DenseSet<const Node *> liveNodes(const Graph &graph);
+
+/// The graph that a call of an external module became. The call is a node of
+/// the operator `corten.module_call`: the graph, then one value for each of its
+/// placeholders that is not a weight.
+struct ModuleCall {
+  /// Index into Program::modules.
+  unsigned module = 0;
+  const Graph *body = nullptr;
+  /// Names for the placeholders that are arguments of the user's call. What the
+  /// body takes from around it comes behind them.
+  std::vector<llvm::StringRef> argumentNames;
+  /// How many of the outputs the module returns; behind them are values that
+  /// are used outside, such as the new ones of buffers.
+  unsigned numResults = 0;
+  /// Placeholders at the end of the body's that stand for weights, with their
+  /// index into Program::weights.
+  std::vector<std::pair<const Node *, int>> weights;
+  /// Counts the calls of one module.
+  unsigned ordinal = 0;
+  /// Grows in the order in which the program makes the calls.
+  unsigned position = 0;
 };
 
 /// A weight: a view of row-major contiguous memory that `owner` keeps alive.
@@ -372,6 +413,9 @@ public:
   std::vector<OutputSpec> outputs;
   std::vector<TensorView> weights;
   std::vector<Symbol> symbols;
+  std::vector<ExternalModule> modules;
+  /// Those in a body come before the call that it is the body of.
+  std::vector<ModuleCall> moduleCalls;
   /// Keeps the origins of nodes alive.
   std::shared_ptr<const void> originOwner;
 
@@ -381,7 +425,7 @@ private:
   llvm::StringSaver saver;
   std::deque<Operator> operators;
   std::deque<Node> nodes;
-  std::deque<ModuleFrame> modules;
+  std::deque<ModuleFrame> moduleFrames;
   std::deque<Graph> subgraphs;
 };
 
@@ -411,9 +455,15 @@ public:
                                llvm::StringRef instance, llvm::StringRef path,
                                llvm::StringRef className);
 
-  /// Appends a node to `graph`. The caller fills in the rest.
+  /// A node that belongs to no graph yet. The caller fills in the rest.
+  Node &createNode(Node::Kind kind, llvm::StringRef name);
+  /// Appends a node to `graph`.
   Node &addNode(Graph &graph, Node::Kind kind, llvm::StringRef name);
+  /// A node that was made here, to be changed.
+  Node &edit(const Node &node) { return program->nodes[node.index]; }
   Graph &mainGraph() { return program->main; }
+  /// In the order of their making: a graph before those that it uses.
+  std::deque<Graph> &subgraphs() { return program->subgraphs; }
   Graph &addSubgraph(llvm::StringRef name);
 
   /// Registers a weight and returns its index. Views of the same memory, type
@@ -424,6 +474,8 @@ public:
   void addInput(InputSpec spec);
   void addOutput(OutputSpec spec);
 
+  /// What has been built so far.
+  Program &building() { return *program; }
   /// Keeps `owner`, to which the origins of nodes belong.
   void setOriginOwner(std::shared_ptr<const void> owner) {
     program->originOwner = std::move(owner);

@@ -65,15 +65,6 @@ static FailureOr<SmallVector<Value>> emitGraph(const AtenNode &node,
   return valuesOf(node, emit, graph.outputs);
 }
 
-/// `x` with the extents of `type`, which say more or less than its own.
-static Value withType(Emitter &emit, Value x, RankedTensorType type) {
-  if (x.getType() == type)
-    return x;
-  if (emit.type(x).getRank() != type.getRank())
-    return emit.reshape(x, type.getShape());
-  return emit.reshape(x, emit.shape(x), type);
-}
-
 /// A predicate as rank-0 i1.
 static Value predicate(Emitter &emit, Value x) {
   return emit.reshape(emit.cast(x, emit.i1()), ArrayRef<int64_t>());
@@ -129,7 +120,7 @@ static FailureOr<Results> lowerCond(const AtenNode &node, Emitter &emit) {
         return emit.error(node) << "a branch returns " << values->size()
                                 << " values instead of " << types.size();
       for (auto [value, type] : llvm::zip_equal(*values, types))
-        value = withType(emit, value, type);
+        value = emit.withType(value, type);
       yield(emit, *values);
       return success();
     };
@@ -189,7 +180,7 @@ static FailureOr<Results> emitLoop(Emitter &emit, const Loop &loop) {
       if (value.getDefiningOp<coreai::WhileOp>())
         value = copied(emit, value);
     for (auto [value, type] : llvm::zip_equal(*next, types))
-      value = withType(emit, value, type);
+      value = emit.withType(value, type);
     yield(emit, *next);
     return success();
   };
@@ -213,7 +204,7 @@ static FailureOr<Results> lowerWhileLoop(const AtenNode &node, Emitter &emit) {
   if (failed(carried) || failed(additional))
     return failure();
   for (auto [value, info] : llvm::zip(*carried, node.get().results))
-    value = withType(emit, value, emit.typeOf(info));
+    value = emit.withType(value, emit.typeOf(info));
 
   auto inputs = [&](ValueRange state) {
     SmallVector<Value> values(state);
@@ -295,7 +286,7 @@ static FailureOr<Results> stepThrough(const AtenNode &node, Emitter &emit,
   for (auto [i, info] : llvm::enumerate(node.get().results)) {
     RankedTensorType type = emit.typeOf(info);
     if (i < numCarried) {
-      state.push_back(withType(emit, (*carried)[i], type));
+      state.push_back(emit.withType((*carried)[i], type));
       continue;
     }
     if (ShapedType::isDynamicShape(type.getShape().drop_front()))

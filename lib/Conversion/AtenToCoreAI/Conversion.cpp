@@ -9,6 +9,7 @@
 #include "corten/Dialect/CoreAIX/IR/CoreAIXDialect.h"
 #include "corten/Dialect/DebugInfo/IR/DebugInfoDialect.h"
 #include "corten/Dialect/Param/IR/ParamDialect.h"
+#include "corten/Program/Outline.h"
 
 #include "mlir/IR/Verifier.h"
 
@@ -33,7 +34,8 @@ collectUnsupported(const Graph &graph, bool isNested,
       continue;
     const Operator &op = *node->callee;
     // A write to an argument would be lost: values never change.
-    if (op.mutates || !hasLowering(op.nameSpace, op.name)) {
+    if (op.mutates ||
+        !(isModuleCall(*node) || hasLowering(op.nameSpace, op.name))) {
       UnsupportedOperator &entry = found[op.printedName()];
       entry.op = &op;
       entry.uses.push_back({node, isNested});

@@ -755,6 +755,14 @@ Value Emitter::take(Value x, Value index, int64_t axis) {
   return gather(x, index, axis);
 }
 
+Value Emitter::withType(Value x, RankedTensorType type) {
+  if (x.getType() == type)
+    return x;
+  if (Emitter::type(x).getRank() != type.getRank())
+    return reshape(x, type.getShape());
+  return reshape(x, shape(x), type);
+}
+
 Value Emitter::refine(Value x, RankedTensorType type) {
   auto known = cast<RankedTensorType>(x.getType());
   SmallVector<int64_t> extents(known.getShape());

@@ -282,6 +282,8 @@ public:
   /// Repeats unit axes up to the extents of `shape`.
   mlir::Value broadcastTo(mlir::Value x, mlir::Value shape,
                           mlir::RankedTensorType type);
+  /// `x` with the extents of `type`, which say more or less than its own.
+  mlir::Value withType(mlir::Value x, mlir::RankedTensorType type);
   /// Drops the reduced axes, which the dialect's reductions keep as 1.
   template <typename Op>
   mlir::Value reduce(mlir::Value x, llvm::ArrayRef<int64_t> axes,
@@ -343,6 +345,18 @@ private:
                                  llvm::ArrayRef<int64_t> axes);
 
   mlir::LogicalResult emitNode(const Node &node);
+  /// The graph of a call of an external module, in front of the entry point.
+  mlir::LogicalResult emitModuleGraph(const Program &program,
+                                      const ModuleCall &call);
+  mlir::LogicalResult emitModuleCall(const Node &node);
+  /// Brings the graphs of external modules into order: those of the deepest
+  /// modules first, `entry` last.
+  void sortModuleGraphs(const Program &program, mlir::Operation *entry);
+  /// A weight as a constant of the current graph; one that the graph has under
+  /// another name is the same constant.
+  mlir::LogicalResult emitWeight(const Program &program, const Node &node,
+                                 int weight,
+                                 llvm::DenseMap<int, mlir::Value> &known);
   /// The user's lowering for an operator; empty if there is none.
   llvm::StringRef userLowering(const Operator &op);
   mlir::LogicalResult emitUserCall(const Node &node, llvm::StringRef lowering);
@@ -370,6 +384,8 @@ private:
   llvm::DenseMap<const Node *, Results> values;
   llvm::DenseSet<std::pair<const Node *, unsigned>> usedResults;
   llvm::StringMap<unsigned> symbols;
+  /// Of the entry point being emitted.
+  llvm::DenseMap<const Graph *, mlir::Operation *> moduleGraphs;
   llvm::DenseMap<const Operator *, llvm::StringRef> userLoweringOf;
   /// Index into the result's scopes; none for a graph without user calls.
   std::optional<size_t> scope;

@@ -9,6 +9,8 @@
 #include "MetalKernel.h"
 #include "Table.h"
 
+#include "corten/Program/Outline.h"
+
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -18,32 +20,6 @@
 
 using namespace corten;
 using namespace mlir;
-
-//===----------------------------------------------------------------------===//
-// Which nodes are needed
-//===----------------------------------------------------------------------===//
-
-static void forEachOperand(ArrayRef<Argument> arguments,
-                           llvm::function_ref<void(const Node *)> visit) {
-  for (const Argument &argument : arguments) {
-    if (argument.isValue())
-      visit(argument.asNode());
-    else if (argument.isList())
-      forEachOperand(argument.asList(), visit);
-  }
-}
-
-/// Nodes that some output depends on. Assertions and what only feeds them fall
-/// away, as does anything else that torch left dead.
-static DenseSet<const Node *> liveNodes(const Graph &graph) {
-  DenseSet<const Node *> live;
-  auto mark = [&](const Node *node) { live.insert(node); };
-  forEachOperand(graph.outputs, mark);
-  for (const Node *node : llvm::reverse(graph.nodes))
-    if (live.contains(node))
-      forEachOperand(node->arguments, mark);
-  return live;
-}
 
 //===----------------------------------------------------------------------===//
 // Extents that data decides over
@@ -59,9 +35,9 @@ bool Emitter::hasOpenExtents(const Node &node) const {
   if (openSymbols.empty())
     return false;
   auto isOpen = [&](const ValueInfo &info) {
-    return llvm::any_of(info.sizes, [&](Size size) {
-      return size.isDynamic() && openSymbols.contains(size.symbol());
-    });
+    return info.isTensor() && llvm::any_of(info.sizes, [&](Size size) {
+             return size.isDynamic() && openSymbols.contains(size.symbol());
+           });
   };
   bool found = llvm::any_of(node.results, isOpen);
   forEachOperand(node.arguments, [&](const Node *operand) {
@@ -140,15 +116,6 @@ static bool isGraphInput(const InputSpec &input) {
   return false;
 }
 
-/// Outputs keep the name of the node that makes them; a node returned twice
-/// gives two outputs with distinct names.
-static std::string distinctName(StringRef base, llvm::StringSet<> &taken) {
-  std::string name = base.str();
-  for (unsigned suffix = 1; !taken.insert(name).second; ++suffix)
-    name = (base + "_" + Twine(suffix)).str();
-  return name;
-}
-
 static FailureOr<Interface> nameInterface(const EntryPoint &entry,
                                           Location location) {
   const Program &program = *entry.program;
@@ -178,7 +145,11 @@ static FailureOr<Interface> nameInterface(const EntryPoint &entry,
     if (spec.kind != OutputSpec::Kind::UserOutput || !spec.value.isValue())
       continue;
     interface.outputs.push_back({&spec, {}});
-    outputNames.push_back(distinctName(spec.value.asNode()->name, taken));
+    // Outputs keep the name of the node that makes them; a node returned twice
+    // gives two outputs with distinct names.
+    const Node &node = *spec.value.asNode();
+    outputNames.push_back(distinctName(
+        node.outputName.empty() ? node.name : node.outputName, taken));
   }
 
   if (failed(applyNames(inputNames, entry.inputNames, "live inputs", entry.name,
@@ -245,6 +216,7 @@ LogicalResult Emitter::emitEntryPoint(const EntryPoint &entry) {
   const Program &program = *entry.program;
   entryName = entry.name;
   values.clear();
+  moduleGraphs.clear();
   openSymbols.clear();
   for (auto [i, symbol] : llvm::enumerate(program.symbols))
     if (isOpen(symbol))
@@ -270,6 +242,9 @@ LogicalResult Emitter::emitEntryPoint(const EntryPoint &entry) {
   }
   currentNode = nullptr;
 
+  for (const ModuleCall &call : program.moduleCalls)
+    if (mlir::failed(emitModuleGraph(program, call)))
+      return failure();
   builder.setInsertionPointToEnd(module.getBody());
   coreai::GraphOp graph = createGraph(builder, location, signature);
   Block &block = graph.getBodyRegion().front();
@@ -290,15 +265,8 @@ LogicalResult Emitter::emitEntryPoint(const EntryPoint &entry) {
     if (spec.weight < 0)
       return error(*spec.node)
              << "Could not resolve placeholder op: " << spec.node->name;
-    Value &shared = weights[spec.weight];
-    if (!shared) {
-      FailureOr<Value> constant =
-          weight(program.weights[spec.weight], spec.node->name);
-      if (mlir::failed(constant))
-        return failure();
-      shared = *constant;
-    }
-    setResults(*spec.node, {shared});
+    if (mlir::failed(emitWeight(program, *spec.node, spec.weight, weights)))
+      return failure();
   }
 
   currentNode = nullptr;
@@ -325,6 +293,21 @@ LogicalResult Emitter::emitEntryPoint(const EntryPoint &entry) {
   currentNode = nullptr;
   finishGraph(builder, location, graph, results);
   debug->recordGraph(graph);
+  sortModuleGraphs(program, graph);
+  return success();
+}
+
+LogicalResult Emitter::emitWeight(const Program &program, const Node &node,
+                                  int weight, DenseMap<int, Value> &known) {
+  Value &shared = known[weight];
+  if (!shared) {
+    FailureOr<Value> constant =
+        this->weight(program.weights[weight], node.name);
+    if (mlir::failed(constant))
+      return failure();
+    shared = *constant;
+  }
+  setResults(node, {shared});
   return success();
 }
 
@@ -386,6 +369,8 @@ LogicalResult Emitter::emitNode(const Node &node) {
     setResults(node, {tuple[position]});
     return success();
   }
+  if (isModuleCall(node))
+    return emitModuleCall(node);
   // Lowerings rely on every type having an equivalent.
   for (const ValueInfo &info : node.results)
     if (info.isTensor() && !elementType(info.dtype))

@@ -9,6 +9,13 @@
 using namespace corten;
 using namespace mlir;
 
+std::string corten::distinctName(StringRef base, llvm::StringSet<> &taken) {
+  std::string name = base.str();
+  for (unsigned suffix = 1; !taken.insert(name).second; ++suffix)
+    name = (base + "_" + Twine(suffix)).str();
+  return name;
+}
+
 static ArrayAttr rangesAttribute(Builder &builder, ArrayRef<AxisRange> ranges) {
   return builder.getArrayAttr(
       llvm::map_to_vector(ranges, [&](const AxisRange &range) -> Attribute {

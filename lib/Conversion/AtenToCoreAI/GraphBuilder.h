@@ -10,6 +10,8 @@
 
 #include "mlir/IR/Builders.h"
 
+#include "llvm/ADT/StringSet.h"
+
 #include <optional>
 #include <string>
 
@@ -42,6 +44,9 @@ struct GraphResult {
   mlir::Value value;
   std::string name;
 };
+
+/// `base`, or with a number behind it where that is taken.
+std::string distinctName(llvm::StringRef base, llvm::StringSet<> &taken);
 
 /// A graph with an entry block and no results yet, at the insertion point.
 coreai::GraphOp createGraph(mlir::OpBuilder &builder, mlir::Location location,

@@ -71,7 +71,7 @@ ConversionReport corten::summarize(const ConvertedModule &module) {
       ++operations[op->getName().stripDialect()];
     else if (auto declaration = graph.getCompositeDeclAttr())
       ++composites[declaration.getName()];
-    else
+    else if (!graph.getNoInline())
       describeArguments(graph, report);
   });
   report.operations = sorted(operations);

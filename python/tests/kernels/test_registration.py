@@ -262,6 +262,10 @@ def test_registration_with_a_converter():
         TorchConverter().register_custom_kernels([kernel, kernel])
     with pytest.raises(TypeError, match="expected a TorchMetalKernel"):
         converter.register_custom_kernels([one])
+    with pytest.raises(ValueError, match="already registered"):
+        converter.register_torch_lowering("coreai_metal_kernels::registered_k.default")(
+            lambda values_map, node, loc: None
+        )
     converter.clear()
     with pytest.raises(ValueError, match="already registered"):
         converter.register_custom_kernels([kernel])

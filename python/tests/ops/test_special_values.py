@@ -219,7 +219,7 @@ VALUES = [
             torch.signbit,
             lambda x: F.interpolate(x[None, None], 10),
             lambda x: F.max_pool1d(x[None], 2),
-            lambda x: F.conv1d(x[None], torch.ones(1, 1, 1)),
+            lambda x: F.conv1d(x[None], torch.ones(1, 1, 1, dtype=x.dtype)),
         ),
         floats(5, special=(nan, inf, -inf, -0.0, 0.0)),
     ),

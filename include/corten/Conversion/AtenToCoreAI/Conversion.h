@@ -173,6 +173,9 @@ struct SupportedOperator {
 /// print something; a program goes without them.
 std::vector<SupportedOperator> supportedOperators();
 
+/// A declaration as it is written in a program.
+std::string declarationText(const CompositeDeclaration &declaration);
+
 /// Why a conversion failed.
 struct ConversionError {
   /// For the user: what is wrong, at which node, on which line of their code.
