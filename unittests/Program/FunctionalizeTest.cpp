@@ -273,7 +273,6 @@ TEST_F(FunctionalizeTest, AReshapeThatCopiedIsNoView) {
   returns({&copied, &viewed});
   EXPECT_EQ(functional(), "y = exp(x)\n"
                           "copied = reshape(y)\n"
-                          "viewed = reshape(y)\n"
                           "relu_ = relu(y)\n"
                           "reshape = reshape(relu_)\n"
                           "return copied reshape");
