@@ -122,7 +122,7 @@ def test_values_of_attributes(value, text, exported):
     )
 
 
-@pytest.mark.parametrize("value", REFUSED, ids=repr)
+@pytest.mark.parametrize("value", REFUSED, ids=lambda value: type(value).__name__)
 def test_values_that_cannot_be_expressed(value, exported):
     model, program, records = exported
     model.t.value = value
