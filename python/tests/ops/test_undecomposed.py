@@ -416,8 +416,13 @@ LAYERS = [
             lambda x: F.avg_pool1d(x, 3, 2, 1),
             lambda x: F.avg_pool1d(x, 2, count_include_pad=False),
             lambda x: F.adaptive_avg_pool1d(x, 3),
-            lambda x: F.adaptive_avg_pool1d(x, 1),
         ),
+        floats(2, 3, 9),
+        dynamic=((0,),),
+    ),
+    case(
+        "mean-of-lines",
+        lambda x: F.adaptive_avg_pool1d(x, 1),
         floats(2, 3, 9),
         dynamic=((0,),),
     ),
@@ -531,6 +536,7 @@ _OTHER_OPS = {
     "einsum-of-symbolic-sizes": "axes of one tensor only stay out of the batch",
     "symbolic": "static parts of masks are constants",
     "views-of-symbolic-sizes": "slices where torch gathers",
+    "mean-of-lines": "no unit axis comes and goes",
     "margins": "circular margins are joined",
 }
 
