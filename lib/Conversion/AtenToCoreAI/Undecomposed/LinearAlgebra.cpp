@@ -19,8 +19,9 @@ using namespace mlir;
 static FailureOr<Value> product(const AtenNode &node, Emitter &emit, Value x,
                                 Value y) {
   Type element = emit.elementType(node.result().dtype);
-  return call(node, emit, "bmm.default", {{"self", x}, {"mat2", y}},
-              RankedTensorType::get({}, element));
+  bool isMatrices = emit.type(x).getRank() == 2 && emit.type(y).getRank() == 2;
+  return call(node, emit, isMatrices ? "mm.default" : "bmm.default",
+              {{"self", x}, {"mat2", y}}, RankedTensorType::get({}, element));
 }
 
 /// `x`, which has some axes merged into its first, in the shape of the result.
@@ -60,11 +61,18 @@ static FailureOr<Value> lowerLinear(const AtenNode &node, Emitter &emit) {
   Value columns = emit.transpose(weight, {1, 0});
   if (!rows)
     rows = folded();
-  FailureOr<Value> result = product(node, emit, rows, columns);
+  FailureOr<Value> result =
+      bias ? call(node, emit, "addmm.default",
+                  {{"self", bias},
+                   {"mat1", rows},
+                   {"mat2", columns},
+                   {"beta", 1},
+                   {"alpha", 1}},
+                  RankedTensorType::get({},
+                                        emit.elementType(node.result().dtype)))
+           : product(node, emit, rows, columns);
   if (failed(result))
     return failure();
-  if (bias)
-    *result = emit.add(*result, emit.cast(bias, getElementTypeOrSelf(*result)));
   if (isVector)
     result = emit.shrinkDims(*result, {1});
   if (rank == 1)
