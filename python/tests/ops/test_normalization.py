@@ -205,10 +205,13 @@ CASES = [
     ),
     case(
         "batch_norm_with_update",
-        lambda x, m, v: torch.ops.aten._batch_norm_with_update_functional(
-            x, None, None, m, v, 0.1, 1e-5
+        # torch cannot describe the call without a weight and a bias.
+        lambda x, w, b, m, v: torch.ops.aten._batch_norm_with_update_functional(
+            x, w, b, m, v, 0.1, 1e-5
         ),
         floats(4, 3, 5),
+        floats(3),
+        floats(3),
         floats(3),
         floats(3, low=0.5, high=2),
         dtypes=(torch.float32,),
