@@ -7,12 +7,8 @@ import math
 
 import pytest
 import torch
-from support.cases import convert
-from support.runtime import run_calls
 
-import coreai_torch
 from architectures import report
-from architectures.build import build
 from architectures.catalogue import ARCHITECTURES
 from architectures.measure import Miss, Result, difference, measure
 
@@ -53,48 +49,6 @@ def test_architecture(name):
 
 def test_names_are_distinct():
     assert len(_BY_NAME) == len(ARCHITECTURES)
-
-
-@pytest.mark.parametrize("name", ["gemma2", "llama", "qwen3"])
-def test_static_cache(name):
-    """Token by token with the cache of transformers in buffers."""
-    from transformers.integrations.executorch import (
-        TorchExportableModuleWithStaticCache,
-    )
-
-    model = build(_BY_NAME[name])[0].model
-    model.config.use_cache = True
-    model.generation_config.use_cache = True
-    model.generation_config.cache_implementation = "static"
-    module = TorchExportableModuleWithStaticCache(model, 1, 16).eval()
-    tokens = [5, 17, 42, 7, 63, 11]
-    steps = [(torch.tensor([[t]]), torch.tensor([i])) for i, t in enumerate(tokens)]
-    with torch.no_grad():
-        exported = torch.export.export(
-            module,
-            (),
-            {"input_ids": steps[0][0], "cache_position": steps[0][1]},
-            strict=False,
-        )
-        exported = exported.run_decompositions(coreai_torch.get_decomp_table())
-        expected = model(torch.tensor([tokens]), use_cache=False).logits[0]
-    program = convert(exported, output_names=["logits"])
-    mutated = exported.graph_signature.buffers_to_mutate.values()
-    state = {
-        f"b_{target.replace('.', '_')}": exported.state_dict[target]
-        if target in exported.state_dict
-        else exported.constants[target]
-        for target in mutated
-    }
-    assert len(state) >= 2 * model.config.num_hidden_layers
-    names = exported.graph_signature.user_inputs
-    calls = [dict(zip(names, step, strict=True)) for step in steps]
-    # The optimizer turns buffers into state.
-    program.optimize()
-    results, _ = run_calls(program, calls, state=state)
-    for step, result in enumerate(results):
-        found = difference(result["logits"].reshape(-1), expected[step])
-        assert found < 1e-4, f"step {step}"
 
 
 def test_difference():

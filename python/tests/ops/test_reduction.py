@@ -20,6 +20,11 @@ F32 = (torch.float32,)
 
 CASES = [
     case(
+        "is_all_true",
+        lambda x: (torch.ops.aten._is_all_true(x), torch.ops.aten._is_any_true(~x)),
+        torch.tensor([[True, True], [True, False]]),
+    ),
+    case(
         "sums",
         together(
             torch.sum,
