@@ -43,6 +43,7 @@ CASES = [
             lambda x: special.laguerre_polynomial_l(x, -2),
         ),
         floats(5, low=0, high=1),
+        dtypes=F32,
     ),
     case(
         "broadcast",
