@@ -432,3 +432,33 @@ def test_the_documented_example():
         path = Path(folder) / "kernel.aimodel"
         program.save_asset(path)
         assert any(path.iterdir())
+
+
+def test_in_an_externalized_module():
+    kernel = adder("conv_external")
+
+    class Inner(torch.nn.Module):
+        def forward(self, x):
+            return kernel(x, x, **launch(x), result_shapes=[x.shape])
+
+    class Outer(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.inner = Inner()
+
+        def forward(self, x):
+            return self.inner(x) * 2
+
+    converter = TorchConverter(verbose=False).register_custom_kernels([kernel])
+    converter.add_pytorch_module(
+        Outer().eval(),
+        export_fn=lambda module: torch.export.export(
+            module, (torch.ones(64),)
+        ).run_decompositions(get_decomp_table()),
+        externalize_modules=[Inner],
+    )
+    text = str(converter.to_coreai())
+    main = text[text.index("@main") :]
+    assert text.count("coreai.metal4_kernel") == 1
+    assert "coreai.metal4_kernel" not in main
+    assert "coreai.invoke" in main
