@@ -22,8 +22,14 @@ class Status(enum.StrEnum):
 
 
 def _overloads() -> Iterator[torch._ops.OpOverload]:
-    for name in sorted(dir(torch.ops.aten)):
-        packet = getattr(torch.ops.aten, name)
+    # dir(torch.ops.aten) knows only what has been used.
+    names = {
+        name.removeprefix("aten::").partition(".")[0]
+        for name in torch._C._dispatch_get_all_op_names()
+        if name.startswith("aten::")
+    }
+    for name in sorted(names):
+        packet = getattr(torch.ops.aten, name, None)
         if isinstance(packet, torch._ops.OpOverloadPacket):
             for overload in packet.overloads():
                 yield getattr(packet, overload)

@@ -31,7 +31,7 @@ _STAYS_OUT = {
         """,
     "Writes to its arguments: torch.export replaces it by a functional overload, "
     "which is lowered.": """
-        _native_batch_norm_legit.default atan2.out
+        _native_batch_norm_legit.default atan2.out resize_.default
         """,
     "Returns a Python value that depends on data: torch.export refuses it.": """
         allclose.default equal.default
