@@ -262,6 +262,44 @@ static Value withElementAt(Emitter &emit, Value stack, Value step,
                         emit.expandDims(value, {0})});
 }
 
+/// Calls `graph` for each step up to `length`. The state is the step to begin
+/// with, values that the graph carries from step to step, and stacks that take
+/// its other results, each at the place of the step; the results are the state
+/// without the step. `inputs` gets the values of the state, the step and the
+/// one after it.
+static FailureOr<Results> forEachStep(
+    const AtenNode &node, Emitter &emit, const Graph &graph,
+    const DimExpr &length, SmallVector<Value> initial, size_t numCarried,
+    llvm::function_ref<SmallVector<Value>(ValueRange, Value, Value)> inputs) {
+  auto condition = [&](ValueRange state) -> FailureOr<Value> {
+    return emit.greater(length.vector(), state.front());
+  };
+  auto body = [&](ValueRange state) -> FailureOr<SmallVector<Value>> {
+    Value step = state.front();
+    ValueRange values = state.drop_front();
+    Value following = emit.add(step, emit.indices({1}));
+    FailureOr<SmallVector<Value>> returned =
+        emitGraph(node, emit, graph, inputs(values, step, following));
+    if (failed(returned))
+      return failure();
+    if (returned->size() != values.size())
+      return emit.error(node) << "a step returns " << returned->size()
+                              << " values instead of " << values.size();
+    SmallVector<Value> next = {following};
+    for (auto [i, value] : llvm::enumerate(*returned))
+      next.push_back(i < numCarried ? value
+                                    : withElementAt(emit, values[i], step,
+                                                    following, value));
+    return next;
+  };
+  FailureOr<Results> results =
+      emitLoop(emit, {std::move(initial), condition, body});
+  if (failed(results))
+    return failure();
+  results->erase(results->begin());
+  return results;
+}
+
 /// Steps through the first axis of `xs`: per step, `graph` gets the carried
 /// values, an element of each of `xs`, and the additional values, and gives the
 /// next carried values and what is stacked up along the first axis of the other
@@ -300,38 +338,15 @@ static FailureOr<Results> stepThrough(const AtenNode &node, Emitter &emit,
                                      type));
   }
 
-  auto condition = [&](ValueRange state) -> FailureOr<Value> {
-    return emit.greater(length.vector(), state.front());
-  };
-  auto body = [&](ValueRange state) -> FailureOr<SmallVector<Value>> {
-    Value step = state.front();
-    Value following = emit.add(step, emit.indices({1}));
-    SmallVector<Value> inputs(state.slice(1, numCarried));
+  auto inputs = [&](ValueRange values, Value step, Value following) {
+    SmallVector<Value> operands(values.take_front(numCarried));
     for (Value sequence : *sequences)
-      inputs.push_back(elementAt(emit, sequence, step, following));
-    llvm::append_range(inputs, *additional);
-    FailureOr<SmallVector<Value>> values = emitGraph(node, emit, graph, inputs);
-    if (failed(values))
-      return failure();
-    if (values->size() != state.size() - 1)
-      return emit.error(node) << "a step returns " << values->size()
-                              << " values instead of " << state.size() - 1;
-
-    SmallVector<Value> next = {following};
-    for (auto [i, value] : llvm::enumerate(*values)) {
-      if (i < numCarried) {
-        next.push_back(value);
-        continue;
-      }
-      next.push_back(withElementAt(emit, state[i + 1], step, following, value));
-    }
-    return next;
+      operands.push_back(elementAt(emit, sequence, step, following));
+    llvm::append_range(operands, *additional);
+    return operands;
   };
-  FailureOr<Results> results = emitLoop(emit, {state, condition, body});
-  if (failed(results))
-    return failure();
-  results->erase(results->begin());
-  return results;
+  return forEachStep(node, emit, graph, length, std::move(state), numCarried,
+                     inputs);
 }
 
 /// scan(combine_graph, init, xs, additional)
@@ -366,35 +381,18 @@ static FailureOr<Results> lowerAssociativeScan(const AtenNode &node,
   // The state: the step, the results, which begin as the inputs.
   SmallVector<Value> state = {emit.indices({1})};
   llvm::append_range(state, *sequences);
-  auto condition = [&](ValueRange state) -> FailureOr<Value> {
-    return emit.greater(length.vector(), state.front());
-  };
-  auto body = [&](ValueRange state) -> FailureOr<SmallVector<Value>> {
-    Value step = state.front();
+  auto inputs = [&](ValueRange stacks, Value step, Value following) {
     Value previous = emit.sub(step, emit.indices({1}));
-    Value following = emit.add(step, emit.indices({1}));
-    SmallVector<Value> inputs;
-    for (Value result : state.drop_front())
-      inputs.push_back(elementAt(emit, result, previous, step));
+    SmallVector<Value> operands;
+    for (Value stack : stacks)
+      operands.push_back(elementAt(emit, stack, previous, step));
     for (Value sequence : *sequences)
-      inputs.push_back(elementAt(emit, sequence, step, following));
-    llvm::append_range(inputs, *additional);
-    FailureOr<SmallVector<Value>> values = emitGraph(node, emit, graph, inputs);
-    if (failed(values))
-      return failure();
-    if (values->size() != sequences->size())
-      return emit.error(node) << "a step returns " << values->size()
-                              << " values instead of " << sequences->size();
-    SmallVector<Value> next = {following};
-    for (auto [stack, value] : llvm::zip_equal(state.drop_front(), *values))
-      next.push_back(withElementAt(emit, stack, step, following, value));
-    return next;
+      operands.push_back(elementAt(emit, sequence, step, following));
+    llvm::append_range(operands, *additional);
+    return operands;
   };
-  FailureOr<Results> results = emitLoop(emit, {state, condition, body});
-  if (failed(results))
-    return failure();
-  results->erase(results->begin());
-  return results;
+  return forEachStep(node, emit, graph, length, std::move(state),
+                     /*numCarried=*/0, inputs);
 }
 
 //===----------------------------------------------------------------------===//

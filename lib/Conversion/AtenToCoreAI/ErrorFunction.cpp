@@ -7,6 +7,7 @@
 
 #include "corten/Dialect/CoreAI/IR/CoreAIOps.h"
 
+#include <cmath>
 #include <limits>
 #include <numbers>
 
@@ -78,17 +79,6 @@ static Value inverse(Emitter &emit, Value x) {
   return inverseAt(emit, x, emit.negate(logarithm(emit, product)));
 }
 
-/// ndtri(p): the inverse of the normal distribution.
-///
-/// √2 erfinv(2p - 1), where 1 - (2p - 1)² = 4p (1 - p) keeps the digits of a
-/// small p.
-static Value normalQuantile(Emitter &emit, Value p) {
-  Value product = emit.scaleBy(emit.mul(p, affine(emit, p, -1, 1)), 4.0);
-  Value w = emit.negate(logarithm(emit, product));
-  return emit.scaleBy(inverseAt(emit, affine(emit, p, 2, -1), w),
-                      std::numbers::sqrt2);
-}
-
 /// log_ndtr(x) = ln(erfc(-x / √2) / 2), which vanishes below -14 in f32 unless
 /// its exponential is taken out.
 static Value logNormal(Emitter &emit, Value x) {
@@ -98,6 +88,42 @@ static Value logNormal(Emitter &emit, Value x) {
                emit.mul(z, z));
   Value upper = logOnePlus(emit, emit.scaleBy(complement(emit, z), -0.5));
   return emit.where(isBelow(emit, x, -1), lower, upper);
+}
+
+/// ndtri(p) below `kTail`: Newton's method for log_ndtr(x) = ln p, from
+///
+///   x² = -2 ln p - ln(-2 ln p) - ln 2π.
+///
+/// The slope, the density over the probability, is nearly |x| + 1/|x| there.
+static Value normalQuantileOfTail(Emitter &emit, Value p) {
+  Value logP = logarithm(emit, p);
+  Value t = emit.scaleBy(logP, -2.0);
+  Value square = affine(emit, emit.sub(t, logarithm(emit, t)), 1,
+                        -std::log(2 * std::numbers::pi));
+  Value x = emit.negate(emit.create<coreai::SqrtOp>({square}));
+  for (int step = 0; step < 2; ++step) {
+    Value distance = emit.negate(x);
+    Value slope =
+        emit.add(distance, emit.divide(numberLike(emit, 1.0, x), distance));
+    x = emit.sub(x, emit.divide(emit.sub(logNormal(emit, x), logP), slope));
+  }
+  return x;
+}
+
+/// ndtri(p): the inverse of the normal distribution.
+///
+/// √2 erfinv(2p - 1), where 1 - (2p - 1)² = 4p (1 - p) keeps the digits of a
+/// small p. The polynomials of erfinv end where f32 cannot tell 2p - 1 from -1.
+static Value normalQuantile(Emitter &emit, Value p) {
+  constexpr double kTail = 1e-6;
+  Value product = emit.scaleBy(emit.mul(p, affine(emit, p, -1, 1)), 4.0);
+  Value w = emit.negate(logarithm(emit, product));
+  Value central = emit.scaleBy(inverseAt(emit, affine(emit, p, 2, -1), w),
+                               std::numbers::sqrt2);
+  Value isTail = emit.logicalAnd(isBelow(emit, p, kTail),
+                                 emit.greater(p, numberLike(emit, 0.0, p)));
+  Value inTail = emit.where(isTail, p, numberLike(emit, kTail, p));
+  return emit.where(isTail, normalQuantileOfTail(emit, inTail), central);
 }
 
 llvm::ArrayRef<TableEntry> corten::loweringsErrorFunction() {

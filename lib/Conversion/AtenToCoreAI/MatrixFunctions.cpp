@@ -207,8 +207,22 @@ static FailureOr<Results> lowerInverse(const AtenNode &node, Emitter &emit) {
   return Results{result.columns, withoutMatrixAxes(emit, result.firstSingular)};
 }
 
+/// `x`, equal along the batch axes that the matrices of the shape `own` were
+/// spread over, with the batch axes of `own` only.
+static Value withBatchesOf(Emitter &emit, Value x, ArrayRef<int64_t> own) {
+  int64_t added = rankOf(x) - static_cast<int64_t>(own.size());
+  SmallVector<int64_t> units;
+  for (auto [axis, extent] : llvm::enumerate(own.drop_back(2)))
+    if (extent == 1)
+      units.push_back(added + static_cast<int64_t>(axis));
+  x = emit.reduce<coreai::ReduceMaxOp>(x, units, /*keepDims=*/true);
+  return emit.reduce<coreai::ReduceMaxOp>(
+      x, llvm::to_vector(llvm::seq<int64_t>(added)), /*keepDims=*/false);
+}
+
 /// _linalg_solve_ex(A, B, left): X with A X = B, or X A = B, which is
-/// Aᵀ Xᵀ = Bᵀ. B may be vectors instead of matrices.
+/// Aᵀ Xᵀ = Bᵀ. B may be vectors instead of matrices. What is singular is told
+/// for the batches of A.
 static FailureOr<Results> lowerSolve(const AtenNode &node, Emitter &emit) {
   Value a = emit.refined(node, "A"), b = emit.refined(node, "B");
   if (failed(checkReal(node, emit, a)) ||
@@ -251,7 +265,8 @@ static FailureOr<Results> lowerSolve(const AtenNode &node, Emitter &emit) {
     x = emit.shrinkDims(x, {rank - 1});
   else if (!left)
     x = swapLastAxes(emit, x);
-  return Results{x, {}, {}, withoutMatrixAxes(emit, result.firstSingular)};
+  Value firstSingular = withBatchesOf(emit, result.firstSingular, shapeA);
+  return Results{x, {}, {}, withoutMatrixAxes(emit, firstSingular)};
 }
 
 //===----------------------------------------------------------------------===//

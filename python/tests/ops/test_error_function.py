@@ -51,9 +51,15 @@ CASES = [
     case(
         "ndtri",
         special.ndtri,
-        floats(4, 8, low=0, high=1, special=(0.0, 1.0, 1e-5, -0.5, 1.5, nan, 0.5)),
+        floats(4, 8, low=0, high=1, special=(0.0, 1.0, 1e-30, -0.5, 1.5, nan, 0.5)),
         dtypes=F32,
         dynamic=((0,),),
+    ),
+    case(
+        "ndtri_tail",
+        special.ndtri,
+        torch.logspace(-37, -1, 73),
+        dtypes=F32,
     ),
     case(
         "log_ndtr",

@@ -59,6 +59,20 @@ CASES = [
         floats(4),
         dtypes=F32,
     ),
+    case(
+        "solve_broadcast_right",
+        lambda a, b: torch.linalg.solve(a + 4 * torch.eye(4), b, left=False),
+        floats(4, 4),
+        floats(3, 2, 4),
+        dtypes=F32,
+    ),
+    case(
+        "solve_spread_info",
+        lambda a, b: torch.linalg.solve_ex(a, b)[1],
+        torch.stack((torch.eye(2), SINGULAR)).unsqueeze(1),
+        floats(2, 3, 2, 2),
+        dtypes=F32,
+    ),
     case("matrix_power", lambda x: torch.linalg.matrix_power(x, -2), SWAPPED),
     case(
         "matrix_exp",
