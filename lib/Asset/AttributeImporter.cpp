@@ -7,6 +7,7 @@
 #include "corten/Dialect/CoreAIX/IR/CoreAIXDialect.h"
 #include "corten/Dialect/UDML/IR/UDMLDialect.h"
 #include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/BuiltinDialect.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
 #include "llvm/ADT/TypeSwitch.h"
 
