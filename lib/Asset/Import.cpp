@@ -1,0 +1,411 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// From an asset to a program: `aicode` to `coreai`.
+
+#include "AttributeImporter.h"
+#include "OpTable.h"
+#include "corten/Asset/Translation.h"
+#include "corten/Dialect/CoreAI/IR/CoreAIOps.h"
+#include "corten/Dialect/UDML/IR/UDMLDialect.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Verifier.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace corten;
+using namespace mlir;
+
+namespace {
+/// Rebuilds a program op by op. The first failure ends it.
+class Importer {
+public:
+  Importer(MLIRContext *context, std::shared_ptr<void> owner)
+      : builder(context), attributes(context, std::move(owner)) {}
+
+  OwningOpRef<ModuleOp> import(aicode::AssetOp asset);
+
+private:
+  LogicalResult importBlock(Block &from, Block &to);
+  LogicalResult importRegion(Region &from, Region &to);
+  LogicalResult importOp(Operation &op);
+
+  /// Ops that are more than a name, operands and results.
+  LogicalResult importGraph(aicode::GraphV1Op op);
+  LogicalResult importFunction(aicode::FuncV1Op op);
+  LogicalResult importNamespace(aicode::NamespaceV1Op op);
+  LogicalResult importConstant(aicode::ConstantV1Op op);
+  LogicalResult importKernel(aicode::Metal4KernelV1Op op);
+  LogicalResult importOldOp(Operation &op);
+  LogicalResult importProperties(Operation &op, OperationState &state);
+
+  /// What `op` becomes, with its operands and results but no attributes.
+  FailureOr<OperationState> begin(Operation &op, StringRef name);
+  Operation *finish(Operation &op, OperationState &state);
+  StringAttr text(Operation &op, Attribute attribute, StringRef what);
+
+  OpBuilder builder;
+  AttributeImporter attributes;
+  IRMapping mapping;
+};
+} // namespace
+
+FailureOr<OperationState> Importer::begin(Operation &op, StringRef name) {
+  OperationState state(attributes.location(op.getLoc()), name);
+  for (Value operand : op.getOperands()) {
+    Value known = mapping.lookupOrNull(operand);
+    if (!known)
+      return op.emitError("operand of an op that comes later");
+    state.operands.push_back(known);
+  }
+  for (Type type : op.getResultTypes()) {
+    Type translated = attributes.type(type);
+    if (!translated)
+      return failure();
+    state.types.push_back(translated);
+  }
+  return state;
+}
+
+Operation *Importer::finish(Operation &op, OperationState &state) {
+  Operation *created = builder.create(state);
+  mapping.map(op.getResults(), created->getResults());
+  return created;
+}
+
+StringAttr Importer::text(Operation &op, Attribute attribute, StringRef what) {
+  auto literal = dyn_cast_or_null<aicode::TextAttr>(attribute);
+  if (!literal) {
+    op.emitError() << what << " is not a string";
+    return {};
+  }
+  return builder.getStringAttr(literal.getValue());
+}
+
+//===----------------------------------------------------------------------===//
+// Structure
+//===----------------------------------------------------------------------===//
+
+OwningOpRef<ModuleOp> Importer::import(aicode::AssetOp asset) {
+  OwningOpRef<ModuleOp> module =
+      ModuleOp::create(attributes.location(asset.getLoc()));
+  Region &body = asset.getBody();
+  if (!body.hasOneBlock()) {
+    asset.emitError("an asset holds one block");
+    return {};
+  }
+  if (failed(importBlock(body.front(), *module->getBody())) ||
+      failed(verify(*module)))
+    return {};
+  return module;
+}
+
+LogicalResult Importer::importRegion(Region &from, Region &to) {
+  for (Block &block : from) {
+    Block &created = to.emplaceBlock();
+    for (BlockArgument argument : block.getArguments()) {
+      Type type = attributes.type(argument.getType());
+      if (!type)
+        return failure();
+      mapping.map(argument, created.addArgument(
+                                type, attributes.location(argument.getLoc())));
+    }
+    if (failed(importBlock(block, created)))
+      return failure();
+  }
+  return success();
+}
+
+LogicalResult Importer::importBlock(Block &from, Block &to) {
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToEnd(&to);
+  for (Operation &op : from) {
+    attributes.setPlace(op.getLoc());
+    if (failed(importOp(op)))
+      return failure();
+  }
+  return success();
+}
+
+LogicalResult Importer::importOp(Operation &op) {
+  LogicalResult result =
+      llvm::TypeSwitch<Operation *, LogicalResult>(&op)
+          .Case([&](aicode::GraphV1Op graph) { return importGraph(graph); })
+          .Case([&](aicode::FuncV1Op func) { return importFunction(func); })
+          .Case([&](aicode::NamespaceV1Op group) {
+            return importNamespace(group);
+          })
+          .Case([&](aicode::ConstantV1Op constant) {
+            return importConstant(constant);
+          })
+          .Case([&](aicode::Metal4KernelV1Op kernel) {
+            return importKernel(kernel);
+          })
+          .Default([&](Operation *) -> LogicalResult {
+            const AssetOpInfo *info =
+                assetOpOfCode(op.getName().getStringRef());
+            if (!info)
+              return importOldOp(op);
+            FailureOr<OperationState> state = begin(op, info->name);
+            if (failed(state) || failed(importProperties(op, *state)))
+              return failure();
+            // The decomposition serves readers that lack the op.
+            size_t regions = info->hasDecomposition ? 0 : op.getNumRegions();
+            for (size_t i = 0; i < regions; ++i)
+              state->addRegion();
+            Operation *created = finish(op, *state);
+            for (size_t i = 0; i < regions; ++i)
+              if (failed(importRegion(op.getRegion(i), created->getRegion(i))))
+                return failure();
+            return success();
+          });
+  return result;
+}
+
+LogicalResult Importer::importProperties(Operation &op, OperationState &state) {
+  auto add = [&](StringRef name, Attribute attribute) {
+    if (attribute)
+      state.addAttribute(name, attribute);
+    return success(static_cast<bool>(attribute));
+  };
+  auto addDictionaries = [&](StringRef name, Attribute attribute) {
+    FailureOr<ArrayAttr> translated = attributes.dictionaries(attribute);
+    if (failed(translated))
+      return failure();
+    if (*translated)
+      state.addAttribute(name, *translated);
+    return success();
+  };
+  auto addCall = [&](auto call) {
+    return success(
+        succeeded(add("callee", attributes.value(call.getCallee()))) &&
+        succeeded(addDictionaries("arg_attrs", call.getArgAttrs())) &&
+        succeeded(addDictionaries("res_attrs", call.getResAttrs())));
+  };
+  return llvm::TypeSwitch<Operation *, LogicalResult>(&op)
+      .Case([&](aicode::InvokeV1Op call) { return addCall(call); })
+      .Case([&](aicode::CallV1Op call) { return addCall(call); })
+      .Case([&](aicode::GeluV1Op gelu) {
+        return add("approximate", attributes.value(gelu.getApproximate()));
+      })
+      .Case<aicode::InterpolateV1Op, aicode::InterpolateCoordinatesV1Op>(
+          [&](auto resize) {
+            return add("interpolation_mode",
+                       attributes.value(resize.getInterpolationMode()));
+          })
+      .Case([&](aicode::PadV1Op pad) {
+        return add("padding_mode", attributes.value(pad.getPaddingMode()));
+      })
+      .Case([&](aicode::ScanV1Op scan) {
+        return add("scan_op", attributes.value(scan.getCombiner()));
+      })
+      .Case([&](aicode::ScatterAlongAxisV1Op scatter) {
+        return add("scatter_mode", attributes.value(scatter.getScatterMode()));
+      })
+      .Case([&](aicode::IsolatedGroupV1Op group) {
+        return success(
+            succeeded(
+                add("delegate_id", attributes.value(group.getDelegateId()))) &&
+            succeeded(addDictionaries("arg_attrs", group.getArgAttrs())) &&
+            succeeded(addDictionaries("res_attrs", group.getResAttrs())));
+      })
+      .Case([&](aicode::TargetSpecV1Op spec) {
+        return success(
+            succeeded(add("spec", attributes.value(spec.getSpec()))) &&
+            succeeded(
+                add("compilation", attributes.value(spec.getCompilation()))));
+      })
+      .Case([&](aicode::RecordV1Op record) {
+        return add("id", attributes.value(record.getId()));
+      })
+      .Case([&](aicode::ValueV1Op value) {
+        return add("variable", attributes.value(value.getVariable()));
+      })
+      .Default([&](Operation *) -> LogicalResult {
+        if (op.getPropertiesStorageSize())
+          return op.emitError("cannot be read: its properties are unknown");
+        return success();
+      });
+}
+
+//===----------------------------------------------------------------------===//
+// Symbols
+//===----------------------------------------------------------------------===//
+
+LogicalResult Importer::importGraph(aicode::GraphV1Op op) {
+  OperationState state(attributes.location(op.getLoc()),
+                       coreai::GraphOp::getOperationName());
+  StringAttr name = text(*op, op.getName(), "the name of a graph");
+  auto literal = dyn_cast<aicode::TypeLiteralAttr>(op.getFunctionType());
+  auto function = literal ? dyn_cast_or_null<mlir::FunctionType>(
+                                attributes.type(literal.getValue()))
+                          : mlir::FunctionType();
+  param::DeclArrayAttr declarations =
+      attributes.declarations(op.getParamDecls());
+  FailureOr<ArrayAttr> arguments = attributes.dictionaries(op.getArgAttrs());
+  FailureOr<ArrayAttr> results = attributes.dictionaries(op.getResAttrs());
+  if (!name || !declarations || failed(arguments) || failed(results))
+    return failure();
+  if (!function)
+    return op.emitError("a graph without a signature");
+  state.addAttribute("sym_name", name);
+  state.addAttribute("function_type", TypeAttr::get(function));
+  state.addAttribute("param_decls", declarations);
+  if (*arguments)
+    state.addAttribute("arg_attrs", *arguments);
+  if (*results)
+    state.addAttribute("res_attrs", *results);
+  if (std::optional<Attribute> composite = op.getCompositeDecl()) {
+    auto named = dyn_cast<aicode::NamedListAttr>(*composite);
+    DictionaryAttr entries =
+        named ? attributes.dictionary(named.getValues()) : DictionaryAttr();
+    if (!entries)
+      return failure();
+    state.addAttribute("composite_decl",
+                       coreai::CompositeDeclarationAttr::get(
+                           op.getContext(), named.getName(), entries));
+  }
+  if (AttributeImporter::isSet(op.getIsPrivate()))
+    state.addAttribute("priv", builder.getUnitAttr());
+  if (AttributeImporter::isSet(op.getExternalize()))
+    state.addAttribute("externalize", builder.getUnitAttr());
+  if (AttributeImporter::isSet(op.getNoInline()))
+    state.addAttribute("no_inline", builder.getUnitAttr());
+  state.addRegion();
+  Operation *created = builder.create(state);
+  return importRegion(op.getBody(), created->getRegion(0));
+}
+
+LogicalResult Importer::importFunction(aicode::FuncV1Op op) {
+  OperationState state(attributes.location(op.getLoc()),
+                       udml::FuncOp::getOperationName());
+  StringAttr name = text(*op, op.getName(), "the name of a function");
+  auto literal = dyn_cast<aicode::TypeLiteralAttr>(op.getFunctionType());
+  Type function = literal ? attributes.type(literal.getValue()) : Type();
+  param::DeclArrayAttr declarations =
+      attributes.declarations(op.getParamDecls());
+  FailureOr<ArrayAttr> arguments = attributes.dictionaries(op.getArgAttrs());
+  FailureOr<ArrayAttr> results = attributes.dictionaries(op.getResAttrs());
+  if (!name || !declarations || failed(arguments) || failed(results))
+    return failure();
+  if (!isa_and_nonnull<mlir::FunctionType>(function))
+    return op.emitError("a function without a signature");
+  state.addAttribute("sym_name", name);
+  state.addAttribute("function_type", TypeAttr::get(function));
+  state.addAttribute("param_decls", declarations);
+  if (*arguments)
+    state.addAttribute("arg_attrs", *arguments);
+  if (*results)
+    state.addAttribute("res_attrs", *results);
+  if (AttributeImporter::isSet(op.getNoInline()))
+    state.addAttribute("no_inline", builder.getUnitAttr());
+  state.addRegion();
+  Operation *created = builder.create(state);
+  return importRegion(op.getBody(), created->getRegion(0));
+}
+
+LogicalResult Importer::importNamespace(aicode::NamespaceV1Op op) {
+  OperationState state(attributes.location(op.getLoc()),
+                       udml::NamespaceOp::getOperationName());
+  StringAttr name = text(*op, op.getName(), "the name of a namespace");
+  param::DeclArrayAttr declarations =
+      attributes.declarations(op.getParamDecls());
+  if (!name || !declarations)
+    return failure();
+  state.addAttribute("sym_name", name);
+  state.addAttribute("param_decls", declarations);
+  state.addRegion();
+  Operation *created = builder.create(state);
+  return importRegion(op.getBody(), created->getRegion(0));
+}
+
+//===----------------------------------------------------------------------===//
+// Single ops
+//===----------------------------------------------------------------------===//
+
+LogicalResult Importer::importConstant(aicode::ConstantV1Op op) {
+  FailureOr<OperationState> state =
+      begin(*op, coreai::ConstantOp::getOperationName());
+  if (failed(state))
+    return failure();
+  if (state->types.size() != 1)
+    return op.emitError("a constant has one result");
+  Attribute elements = attributes.elements(op.getValue(), state->types.front());
+  if (!elements)
+    return failure();
+  state->addAttribute("value", elements);
+  finish(*op, *state);
+  return success();
+}
+
+LogicalResult Importer::importKernel(aicode::Metal4KernelV1Op op) {
+  FailureOr<OperationState> state =
+      begin(*op, coreai::Metal4KernelOp::getOperationName());
+  StringAttr name = text(*op, op.getKernelName(), "the name of a kernel");
+  StringAttr source = text(*op, op.getKernelSource(), "the source of a kernel");
+  if (failed(state) || !name || !source)
+    return failure();
+  int32_t shapes = op->getNumResults();
+  int32_t arguments = op->getNumOperands() - 2 - shapes;
+  if (arguments < 0)
+    return op.emitError("a kernel has two sizes and a shape for each result");
+  state->addAttribute("kernel_name", name);
+  state->addAttribute("kernel_source", source);
+  state->addAttribute("operandSegmentSizes",
+                      builder.getDenseI32ArrayAttr({arguments, 1, 1, shapes}));
+  finish(*op, *state);
+  return success();
+}
+
+/// Forms that today's writers do not use any more.
+LogicalResult Importer::importOldOp(Operation &op) {
+  auto castTo = [&](Location loc, Value value, Type element) -> Value {
+    auto type = dyn_cast<RankedTensorType>(value.getType());
+    if (!type)
+      return value;
+    OperationState cast(loc, coreai::CastOp::getOperationName());
+    cast.addOperands(value);
+    cast.addTypes(type.clone(element));
+    return builder.create(cast)->getResult(0);
+  };
+  Type index = builder.getIntegerType(32, /*isSigned=*/false);
+  return llvm::TypeSwitch<Operation *, LogicalResult>(&op)
+      .Case([&](aicode::ReshapeV1Op) -> LogicalResult {
+        FailureOr<OperationState> state =
+            begin(op, coreai::ReshapeOp::getOperationName());
+        if (failed(state))
+          return failure();
+        finish(op, *state);
+        return success();
+      })
+      .Case([&](aicode::GetShapeV1Op) -> LogicalResult {
+        FailureOr<OperationState> state =
+            begin(op, coreai::GetShapeOp::getOperationName());
+        if (failed(state) || state->types.size() != 1)
+          return failure();
+        auto old = dyn_cast<RankedTensorType>(state->types.front());
+        if (!old)
+          return op.emitError("a shape that is no tensor");
+        state->types.front() = old.clone(index);
+        Operation *shape = builder.create(*state);
+        mapping.map(
+            op.getResult(0),
+            castTo(state->location, shape->getResult(0), old.getElementType()));
+        return success();
+      })
+      .Case([&](aicode::TileV1Op) -> LogicalResult {
+        FailureOr<OperationState> state =
+            begin(op, coreai::TileOp::getOperationName());
+        if (failed(state) || state->operands.size() != 2)
+          return failure();
+        state->operands[1] = castTo(state->location, state->operands[1], index);
+        finish(op, *state);
+        return success();
+      })
+      .Default([](Operation *op) {
+        return op->emitError("cannot be read: it is of an unknown kind");
+      });
+}
+
+OwningOpRef<ModuleOp> corten::importProgram(aicode::AssetOp asset,
+                                            std::shared_ptr<void> owner) {
+  return Importer(asset.getContext(), std::move(owner)).import(asset);
+}
