@@ -20,7 +20,7 @@ using namespace corten;
 
 using Bytes = nb::ndarray<const uint8_t, nb::ndim<1>, nb::c_contig>;
 
-static std::unique_ptr<ReceivedModule> receiveText(nb::bytes text) {
+static std::unique_ptr<ReceivedModule> receiveText(const nb::bytes &text) {
   llvm::Expected<std::unique_ptr<ReceivedModule>> received = [&] {
     nb::gil_scoped_release unlock;
     return receive({text.c_str(), text.size()});
@@ -48,7 +48,7 @@ static void attachView(ReceivedModule &self, std::string_view key,
 }
 
 static void attachBytecode(ReceivedModule &self, std::string_view key,
-                           nb::bytes bytecode) {
+                           const nb::bytes &bytecode) {
   if (llvm::Error error =
           attachWeight(self, key, {bytecode.c_str(), bytecode.size()}))
     throw nb::value_error(llvm::toString(std::move(error)).c_str());

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import io
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from coreai._compiler import ir
 
@@ -52,7 +52,7 @@ def receive(
     Without ``weights`` constants too large to stand in the text have a type
     but no data. Without ``locations`` nothing says where operations come from.
     """
-    text = program._mlir_module.operation.get_asm(
+    text: Any = program._mlir_module.operation.get_asm(
         binary=True,
         large_resource_limit=0,
         enable_debug_info=locations,

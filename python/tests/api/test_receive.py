@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 import torch
+from support import zoo
 
 from coreai_torch import TorchConverter, _native
 from coreai_torch._program import weights_of
 from coreai_torch._receive import receive
-from support import zoo
 
 
 def _convert(module: torch.nn.Module, args: tuple[torch.Tensor, ...]) -> Any:
