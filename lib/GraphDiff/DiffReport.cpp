@@ -14,7 +14,7 @@ using namespace corten;
 using llvm::raw_ostream;
 using llvm::StringRef;
 
-static const std::string kRule(80, '=');
+static std::string rule() { return std::string(80, '='); }
 
 static StringRef nameOf(const LabelledGraph &graph, int node) {
   return node == Matching::kNone ? StringRef()
@@ -112,14 +112,14 @@ static void printBody(const GraphDiff &diff, raw_ostream &out,
 }
 
 static void printTitle(raw_ostream &out, const llvm::Twine &title) {
-  out << kRule << "\n" << title << "\n" << kRule << "\n\n";
+  out << rule() << "\n" << title << "\n" << rule() << "\n\n";
 }
 
 void corten::printDiff(const GraphDiff &diff, raw_ostream &out,
                        const DiffFormat &format) {
   printTitle(out, "GRAPH DIFF");
   printBody(diff, out, format);
-  out << "\n" << kRule << "\n";
+  out << "\n" << rule() << "\n";
 }
 
 void corten::printDiffs(llvm::ArrayRef<NamedDiff> diffs, raw_ostream &out,
@@ -134,11 +134,11 @@ void corten::printDiffs(llvm::ArrayRef<NamedDiff> diffs, raw_ostream &out,
   }
   bool isSame = llvm::all_of(
       diffs, [](const NamedDiff &entry) { return entry.isSame(); });
-  out << kRule << "\n"
+  out << rule() << "\n"
       << (isSame ? "✓ ALL GRAPHS ARE ISOMORPHIC."
                  : "✗ GRAPHS DIFFER. See per-graph details above.")
       << "\n"
-      << kRule << "\n";
+      << rule() << "\n";
 }
 
 //===----------------------------------------------------------------------===//

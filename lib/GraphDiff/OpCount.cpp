@@ -148,6 +148,7 @@ static void printSideBySide(llvm::ArrayRef<OpCount> first,
                             llvm::raw_ostream &out) {
   auto counts = together(first, second);
   std::vector<std::string> names;
+  names.reserve(counts.size());
   for (const auto &entry : counts)
     names.push_back(entry.first);
   llvm::sort(names, [&](const auto &lhs, const auto &rhs) {
@@ -185,7 +186,7 @@ void corten::printOpCounts(const NamedOpCounts &first,
     composites[composite.name].first = &composite;
   for (const OpCounts::Composite &composite : second.counts.composites)
     composites[composite.name].second = &composite;
-  for (auto [name, pair] : composites) {
+  for (const auto &[name, pair] : composites) {
     auto instances = [](const OpCounts::Composite *composite) {
       return composite ? composite->instances : 0;
     };

@@ -55,7 +55,7 @@ private:
 /// With as many digits as it takes to tell it from every other number.
 static std::string printed(double number) {
   std::array<char, 32> digits;
-  auto end = std::to_chars(digits.begin(), digits.end(), number).ptr;
+  auto *end = std::to_chars(digits.begin(), digits.end(), number).ptr;
   return {digits.begin(), end};
 }
 

@@ -35,6 +35,7 @@ static void printCell(llvm::raw_ostream &out, llvm::StringRef text,
 
 std::vector<size_t> Table::widths() const {
   std::vector<size_t> result;
+  result.reserve(titles.size());
   for (const std::string &title : titles)
     result.push_back(widthOf(titleText(title)));
   for (const std::vector<std::string> &row : rows)

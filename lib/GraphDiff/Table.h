@@ -5,14 +5,10 @@
 #ifndef CORTEN_LIB_GRAPHDIFF_TABLE_H
 #define CORTEN_LIB_GRAPHDIFF_TABLE_H
 
-#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/raw_ostream.h"
 
 #include <string>
 #include <vector>
-
-namespace llvm {
-class raw_ostream;
-} // namespace llvm
 
 namespace corten {
 

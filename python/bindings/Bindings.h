@@ -15,6 +15,7 @@ void bindMetal(nanobind::module_ &module);
 void bindConversion(nanobind::module_ &module);
 void bindReceive(nanobind::module_ &module);
 void bindGraphDiff(nanobind::module_ &module);
+void bindView(nanobind::module_ &module);
 
 } // namespace corten::bindings
 

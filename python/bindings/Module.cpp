@@ -13,4 +13,5 @@ NB_MODULE(_native, module) {
   corten::bindings::bindConversion(module);
   corten::bindings::bindReceive(module);
   corten::bindings::bindGraphDiff(module);
+  corten::bindings::bindView(module);
 }

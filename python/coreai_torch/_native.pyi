@@ -259,3 +259,9 @@ def diffs_text(
     indent: int = 2,
     max_items: int | None = None,
 ) -> str: ...
+def view_page(
+    module: ReceivedModule,
+    title: str,
+    errors: Mapping[int, float] | None,
+    times: Mapping[int, float] | None,
+) -> bytes: ...

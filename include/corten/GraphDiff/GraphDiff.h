@@ -14,15 +14,12 @@
 #include "mlir/IR/BuiltinOps.h"
 
 #include "llvm/Support/Error.h"
+#include "llvm/Support/raw_ostream.h"
 
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
-
-namespace llvm {
-class raw_ostream;
-} // namespace llvm
 
 namespace corten {
 

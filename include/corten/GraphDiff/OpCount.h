@@ -7,15 +7,11 @@
 
 #include "mlir/IR/BuiltinOps.h"
 
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/raw_ostream.h"
+
 #include <string>
 #include <vector>
-
-namespace llvm {
-class raw_ostream;
-namespace json {
-class Value;
-} // namespace json
-} // namespace llvm
 
 namespace corten {
 
