@@ -13,8 +13,12 @@ const $ = id => document.getElementById(id);
 // A part with more items than this is divided into groups of neighbours.
 const MAX_ITEMS = 90;
 const GROUP_SIZE = 30;
-// As much is unfolded at the start as fits into this many boxes.
-const MAX_START = 56;
+// As much is unfolded at the start as fits into this many boxes; a part that is
+// most of what is shown may have more.
+const MAX_START = 40;
+const MAX_MAIN = 120;
+// A value that goes to more boxes than this is named at each instead of drawn.
+const MAX_FAN_OUT = 5;
 // Beyond this many boxes a simpler layout is used, and then none at all.
 const MAX_CAREFUL = 160;
 const MAX_LAYOUT = 1500;
@@ -317,20 +321,19 @@ const list = new List($('list'));
 
 /** Unfolds what fits, the outer parts first. */
 function unfoldSome(part) {
-  const visible = [part];
   let count = part.items.length;
   const queue = [...part.parts];
   for (const child of queue) child.open = false;
   while (queue.length) {
     queue.sort((a, b) => a.depth - b.depth || b.ops - a.ops);
     const next = queue.shift();
-    if (count - 1 + next.items.length > MAX_START) continue;
+    const limit = next.ops > part.ops / 2 ? MAX_MAIN : MAX_START;
+    if (count - 1 + next.items.length > limit) continue;
     // Repeated layers are a picture of their own.
     const twins = next.parent.parts.filter(other => other.label === next.label);
     if (twins.length > 3 && next.type === 'module') continue;
     next.open = true;
     count += next.items.length - 1;
-    visible.push(next);
     for (const child of next.parts) { child.open = false; queue.push(child); }
   }
 }
@@ -635,7 +638,33 @@ function visibleBoxes() {
       connect(here.key, key, value);
     }
   }
+  shortenFanOut(boxes, edges);
   return {boxes: [...boxes.values()], groups, edges: [...edges.values()]};
+}
+
+/** Names a value that goes almost everywhere where it is used. */
+function shortenFanOut(boxes, edges) {
+  const from = new Map();
+  for (const [key, edge] of edges) {
+    if (!from.has(edge.from)) from.set(edge.from, []);
+    from.get(edge.from).push(key);
+  }
+  for (const [source, keys] of from) {
+    if (keys.length <= MAX_FAN_OUT) continue;
+    const origin = boxes.get(source);
+    // The first use stays, so that it is clear where the value comes from.
+    for (const key of keys.slice(1)) {
+      const entry = boxes.get(edges.get(key).to);
+      entry.references = [...(entry.references || []), origin.title];
+      edges.delete(key);
+    }
+  }
+  for (const entry of boxes.values())
+    if (entry.references) {
+      entry.fourth = clip('⇠ ' + entry.references.join(', '), 40);
+      entry.height += 15;
+      entry.width = Math.max(entry.width, textWidth(entry.fourth, 11) + 22);
+    }
 }
 
 function box(item, parent) {
@@ -672,7 +701,7 @@ function layout() {
   const {boxes, groups, edges} = visibleBoxes();
   if (boxes.length > MAX_LAYOUT) return {boxes: [], groups: [], edges: [], tooMany: boxes.length};
   const graph = new dagre.graphlib.Graph({compound: true});
-  graph.setGraph({rankdir: 'TB', nodesep: 18, ranksep: groups.length ? 40 : 32, marginx: 24, marginy: groups.length ? 48 : 24,
+  graph.setGraph({rankdir: 'TB', nodesep: 18, ranksep: groups.length ? 46 : 32, marginx: 24, marginy: groups.length ? 48 : 24,
     ranker: boxes.length > MAX_CAREFUL ? 'longest-path' : 'network-simplex'});
   graph.setDefaultEdgeLabel(() => ({}));
   for (const group of groups) graph.setNode('g' + group.part.key, {});
@@ -713,7 +742,7 @@ function curve(points) {
 
 function fillOf(entry) {
   const measure = measures[colouring];
-  if (!measure || entry.port) return [`var(--${entry.kind})`, `var(--${entry.kind}-line)`, false];
+  if (!measure || entry.port || entry.kind === 'port') return [`var(--${entry.kind})`, `var(--${entry.kind}-line)`, false];
   const t = entry.item && heat(measure, entry.item);
   if (t === undefined) return ['var(--shape)', 'var(--shape-line)', false];
   return [heatColour(t), 'var(--shape-line)', true];
@@ -743,13 +772,14 @@ function drawBox(entry) {
   const first = entry.sub ? (entry.port ? 16 : entry.kind === 'module' ? 20 : 17) : height / 2 + 4;
   write(entry.title, first);
   if (entry.sub) write(entry.sub, first + 15, 'sub');
-  if (entry.third) write(entry.third, first + 30, 'sub');
+  let row = first + 15;
+  for (const line of [entry.third, entry.fourth]) if (line) write(line, row += 15, 'sub');
   node.append(svg('title', {}, entry.title + (entry.item && !(entry.item instanceof Part) && entry.item.lines.length
     ? '\n' + entry.item.lines[0] : '')));
   node.addEventListener('click', event => {
     event.stopPropagation();
     if (moved) return;
-    if (entry.port) { if (entry.item) reveal(entry.item); return; }
+    if (entry.port) { if (entry.item instanceof Part) select(entry.item); else if (entry.item) reveal(entry.item); return; }
     select(entry.item);
   });
   node.addEventListener('dblclick', event => {
@@ -851,9 +881,11 @@ function fitAll() {
   if (!drawn || !drawn.width || !clientWidth) return;
   const scale = Math.min((clientWidth - 32) / drawn.width, (clientHeight - 84) / drawn.height, 1.15);
   // Too small to be read is of no use: then the beginning is shown.
-  view.scale = Math.max(scale, 0.45);
-  view.x = (clientWidth - drawn.width * view.scale) / 2;
-  view.y = scale < 0.45 ? 48 : Math.max(48, (clientHeight - drawn.height * view.scale) / 2);
+  view.scale = Math.max(scale, 0.6);
+  const middles = drawn.boxes.map(entry => entry.x).sort((a, b) => a - b);
+  const middle = scale < 0.6 ? middles[Math.floor(middles.length / 2)] : drawn.width / 2;
+  view.x = clientWidth / 2 - middle * view.scale;
+  view.y = scale < 0.6 ? 48 : Math.max(48, (clientHeight - drawn.height * view.scale) / 2);
   applyView();
 }
 
