@@ -11,7 +11,6 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSet.h"
-#include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/Path.h"
 
 using namespace corten;
@@ -116,16 +115,6 @@ void corten::checkInterface(ModuleOp module, std::vector<Finding> &findings) {
 // Structure
 //===----------------------------------------------------------------------===//
 
-/// The operands that coreai-core wants to see as inline constants.
-static OperandRange indexOperands(Operation *op) {
-  return llvm::TypeSwitch<Operation *, OperandRange>(op)
-      .Case<coreai::ReshapeOp, coreai::TransposeOp>(
-          [](Operation *op) { return op->getOperands().slice(1, 1); })
-      .Case<coreai::SliceOp, coreai::SliceUpdateOp>(
-          [](Operation *op) { return op->getOperands().slice(1, 3); })
-      .Default([](Operation *op) { return op->getOperands().slice(0, 0); });
-}
-
 /// A value from outside `op`, perhaps through casts to its own type.
 static bool isForwarded(Value value, Operation *op) {
   while (auto cast = value.getDefiningOp<coreai::CastOp>()) {
@@ -161,11 +150,6 @@ void corten::checkStructure(ModuleOp module, std::vector<Finding> &findings) {
       findings.push_back({CheckId::UnloadableReduce, placeOf(op), ""});
     if (auto branch = dyn_cast<coreai::IfOp>(op))
       checkForwarding(branch, findings);
-    for (Value operand : indexOperands(op)) {
-      auto constant = operand.getDefiningOp<coreai::ConstantOp>();
-      if (constant && isa<DenseResourceElementsAttr>(constant.getValue()))
-        findings.push_back({CheckId::IndexResource, placeOf(op), ""});
-    }
   });
 }
 
