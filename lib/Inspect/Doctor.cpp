@@ -5,7 +5,6 @@
 #include "corten/Inspect/Doctor.h"
 
 #include "ProgramChecks.h"
-#include "corten/Inspect/Info.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -77,14 +76,10 @@ std::vector<Finding> corten::examineAsset(const AssetFacts &asset) {
            *asset.dialectVersion > kNewestDialect)
     add(CheckId::DialectVersion, "main.mlirb",
         "version " + llvm::Twine(*asset.dialectVersion));
-  for (const AssetFacts::Resource &resource : asset.resources) {
+  for (const AssetFacts::Resource &resource : asset.resources)
     if (resource.alignment > kLoaderAlignment)
       add(CheckId::ResourceAlignment, "weight " + resource.key,
           "aligned to " + llvm::Twine(resource.alignment) + " bytes");
-    if (!resource.isUsed)
-      add(CheckId::OrphanWeight, "weight " + resource.key,
-          describeBytes(resource.size));
-  }
   return findings;
 }
 

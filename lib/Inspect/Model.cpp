@@ -218,6 +218,10 @@ llvm::Expected<std::string> Model::text(const PrintOptions &options) {
   llvm::raw_string_ostream os(text);
   if (options.graph.empty()) {
     state->module->print(os, flags);
+    // What is left of the weights when none is printed.
+    StringRef program = text;
+    program.consume_back("\n{-#\n\n#-}\n");
+    text.resize(program.size());
     return text;
   }
   coreai::GraphOp found;
@@ -237,28 +241,16 @@ llvm::Expected<std::string> Model::text(const PrintOptions &options) {
 // Examining
 //===----------------------------------------------------------------------===//
 
-/// The weights in the file: those that the program mentions and those that it
-/// does not.
 static std::vector<AssetFacts::Resource> resources(aicode::AssetOp code) {
-  llvm::DenseSet<StringRef> used;
-  code->walk([&](aicode::ConstantV1Op constant) {
-    if (auto resource = dyn_cast<aicode::ResourceAttr>(constant.getValue()))
-      used.insert(resource.getHandle().getKey());
-  });
   std::vector<AssetFacts::Resource> result;
-  aicode::ResourceHandle::getManagerInterface(code.getContext())
-      .getBlobManager()
-      .getBlobMap(
-          [&](const llvm::StringMap<DialectResourceBlobManager::BlobEntry>
-                  &blobs) {
-            for (const auto &entry : blobs)
-              if (const AsmResourceBlob *blob = entry.second.getBlob())
-                result.push_back({entry.first().str(), blob->getDataAlignment(),
-                                  blob->getData().size(),
-                                  used.contains(entry.first())});
-          });
-  llvm::sort(result,
-             [](const auto &a, const auto &b) { return a.key < b.key; });
+  llvm::DenseSet<StringRef> seen;
+  code->walk([&](aicode::ConstantV1Op constant) {
+    auto resource = dyn_cast<aicode::ResourceAttr>(constant.getValue());
+    AsmResourceBlob *blob = resource ? resource.getHandle().getBlob() : nullptr;
+    if (blob && seen.insert(resource.getHandle().getKey()).second)
+      result.push_back(
+          {resource.getHandle().getKey().str(), blob->getDataAlignment()});
+  });
   return result;
 }
 

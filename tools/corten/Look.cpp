@@ -229,8 +229,7 @@ void tool::addDoctor(CLI::App &app, int &exitCode) {
       ->add_option("--ignore", options->ignored,
                    "Say nothing about this check; may be repeated")
       ->type_name("CHECK")
-      ->expected(1)
-      ->take_all()
+      ->allow_extra_args(false)
       ->check(CLI::IsMember(names).description(""));
   command->add_flag("--json", options->asJson, "Print JSON");
   command->add_flag("--list", options->list, "List the checks and stop");

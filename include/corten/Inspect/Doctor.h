@@ -62,8 +62,6 @@ struct AssetFacts {
   struct Resource {
     std::string key;
     uint64_t alignment = 1;
-    uint64_t size = 0;
-    bool isUsed = true;
   };
 
   std::string path;
