@@ -238,11 +238,9 @@ CortenError *cortenFindingsGet(const CortenFindings *findings, size_t number,
     return fail("no finding " + llvm::Twine(number));
   const Finding &found = findings->findings[number];
   const Check &check = checkOf(found.check);
-  // The texts of Checks.def are literals, which end in a zero.
   give(CortenFinding{sizeof(CortenFinding), severityOf(check.severity),
-                     check.name.data(), found.place.c_str(),
-                     found.detail.c_str(), check.reason.data(),
-                     check.remedy.data()},
+                     check.name, found.place.c_str(), found.detail.c_str(),
+                     check.reason, check.remedy},
        finding);
   return nullptr;
 }

@@ -28,7 +28,7 @@ const Check &corten::checkOf(CheckId id) {
   return doctorChecks()[static_cast<size_t>(id)];
 }
 
-std::string_view corten::severityName(Severity severity) {
+const char *corten::severityName(Severity severity) {
   switch (severity) {
   case Severity::Error:
     return "error";
@@ -109,20 +109,19 @@ void corten::sortFindings(std::vector<Finding> &findings) {
         llvm::append_range(findings, std::move(found));
 }
 
-json::Object corten::findingsJson(std::string_view path,
+json::Object corten::findingsJson(StringRef path,
                                   const std::vector<Finding> &findings) {
   json::Array array;
   for (const Finding &finding : findings) {
     const Check &check = checkOf(finding.check);
-    array.push_back(
-        json::Object{{"check", StringRef(check.name)},
-                     {"severity", StringRef(severityName(check.severity))},
-                     {"place", json::fixUTF8(finding.place)},
-                     {"detail", json::fixUTF8(finding.detail)},
-                     {"reason", StringRef(check.reason)},
-                     {"remedy", StringRef(check.remedy)}});
+    array.push_back(json::Object{{"check", check.name},
+                                 {"severity", severityName(check.severity)},
+                                 {"place", json::fixUTF8(finding.place)},
+                                 {"detail", json::fixUTF8(finding.detail)},
+                                 {"reason", check.reason},
+                                 {"remedy", check.remedy}});
   }
-  return json::Object{{"path", json::fixUTF8(StringRef(path))},
+  return json::Object{{"path", json::fixUTF8(path)},
                       {"findings", std::move(array)}};
 }
 

@@ -18,7 +18,7 @@ namespace json = llvm::json;
 uint64_t OpFrequency::total() const {
   return std::accumulate(
       operations.begin(), operations.end(), uint64_t{0},
-      [](uint64_t sum, const OpCount &op) { return sum + op.count; });
+      [](uint64_t sum, const OperationCount &op) { return sum + op.count; });
 }
 
 namespace {
@@ -40,7 +40,7 @@ struct Row {
 static std::vector<Row> rowsOf(const std::vector<OpFrequency> &files) {
   llvm::MapVector<StringRef, std::vector<uint64_t>> table;
   for (auto [i, file] : llvm::enumerate(files))
-    for (const OpCount &op : file.operations) {
+    for (const OperationCount &op : file.operations) {
       std::vector<uint64_t> &counts = table[op.name];
       counts.resize(files.size());
       counts[i] = op.count;
@@ -56,9 +56,9 @@ static std::vector<Row> rowsOf(const std::vector<OpFrequency> &files) {
 }
 
 json::Object corten::frequencyJson(const std::vector<OpFrequency> &files) {
-  auto countsJson = [](const std::vector<OpCount> &operations) {
+  auto countsJson = [](const std::vector<OperationCount> &operations) {
     json::Array array;
-    for (const OpCount &op : operations)
+    for (const OperationCount &op : operations)
       array.push_back(
           json::Object{{"name", json::fixUTF8(op.name)}, {"count", op.count}});
     return array;
@@ -148,7 +148,7 @@ void corten::printFrequency(const std::vector<OpFrequency> &files,
       if (files.size() > 1)
         os << " in " << file.path;
       os << '\n';
-      for (const OpCount &op : composite.operations)
+      for (const OperationCount &op : composite.operations)
         os << "  " << llvm::left_justify(op.name, width)
            << llvm::right_justify(std::to_string(op.count), kNumberWidth)
            << '\n';

@@ -23,7 +23,7 @@ using namespace mlir;
 uint64_t ProgramInfo::operationCount() const {
   return std::accumulate(
       operations.begin(), operations.end(), uint64_t{0},
-      [](uint64_t sum, const OpCount &op) { return sum + op.count; });
+      [](uint64_t sum, const OperationCount &op) { return sum + op.count; });
 }
 
 uint64_t ProgramInfo::weightBytes() const {
@@ -149,11 +149,12 @@ static StringRef calledComposite(Operation *op, SymbolTableCollection &tables) {
 }
 
 /// Most frequent first; names decide between equals.
-static std::vector<OpCount> sorted(const llvm::StringMap<uint64_t> &counts) {
-  std::vector<OpCount> result;
+static std::vector<OperationCount>
+sorted(const llvm::StringMap<uint64_t> &counts) {
+  std::vector<OperationCount> result;
   for (const auto &entry : counts)
     result.push_back({entry.first().str(), entry.second});
-  llvm::sort(result, [](const OpCount &a, const OpCount &b) {
+  llvm::sort(result, [](const OperationCount &a, const OperationCount &b) {
     return std::tie(b.count, a.name) < std::tie(a.count, b.name);
   });
   return result;
@@ -176,8 +177,8 @@ static std::string shortName(Operation *op) {
   return name.str();
 }
 
-std::vector<OpCount> corten::countOperations(ModuleOp module,
-                                             bool collapseComposites) {
+std::vector<OperationCount> corten::countOperations(ModuleOp module,
+                                                    bool collapseComposites) {
   llvm::StringMap<uint64_t> counts;
   SymbolTableCollection tables;
   module.walk([&](coreai::GraphOp graph) {

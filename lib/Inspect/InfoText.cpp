@@ -57,7 +57,7 @@ static json::Value valueJson(const ValueInfo &value) {
       {"type", text(value.type)}};
 }
 
-static json::Value countJson(const OpCount &op) {
+static json::Value countJson(const OperationCount &op) {
   return json::Object{{"name", text(op.name)}, {"count", op.count}};
 }
 
@@ -190,7 +190,7 @@ void corten::printInfo(const ProgramInfo &info, llvm::raw_ostream &os) {
     printEntryPoint(entry, os);
 
   Section operations("operations: " + std::to_string(info.operationCount()));
-  for (const OpCount &op : info.operations)
+  for (const OperationCount &op : info.operations)
     operations.add(op.name, std::to_string(op.count));
   operations.print(os);
 

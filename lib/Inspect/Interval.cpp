@@ -33,12 +33,9 @@ static Interval known(double low, double high) {
 static Interval product(const Interval &a, const Interval &b) {
   double corners[] = {a.low * b.low, a.low * b.high, a.high * b.low,
                       a.high * b.high};
-  if (std::any_of(std::begin(corners), std::end(corners),
-                  [](double corner) { return std::isnan(corner); })) {
-    // A bound of zero times no bound at all is zero.
-    for (double &corner : corners)
-      corner = std::isnan(corner) ? 0 : corner;
-  }
+  // A bound of zero times no bound at all is zero.
+  for (double &corner : corners)
+    corner = std::isnan(corner) ? 0 : corner;
   auto [low, high] =
       std::minmax_element(std::begin(corners), std::end(corners));
   return {*low, *high};

@@ -200,7 +200,7 @@ ProgramInfo Model::info() {
   return info;
 }
 
-std::vector<OpCount> Model::operations(bool collapseComposites) {
+std::vector<OperationCount> Model::operations(bool collapseComposites) {
   return countOperations(*state->module, collapseComposites);
 }
 

@@ -5,8 +5,6 @@
 #include "Commands.h"
 #include "corten/Inspect/Model.h"
 
-#include <CLI/CLI.hpp>
-
 using namespace corten;
 using namespace corten::tool;
 

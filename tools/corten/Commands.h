@@ -9,11 +9,10 @@
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
 
+#include <CLI/CLI.hpp>
+
 #include <string>
 
-namespace CLI {
-class App;
-} // namespace CLI
 namespace llvm::json {
 class Value;
 } // namespace llvm::json

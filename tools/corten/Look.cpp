@@ -13,8 +13,6 @@
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
 
-#include <CLI/CLI.hpp>
-
 using namespace corten;
 using namespace corten::tool;
 namespace json = llvm::json;
@@ -174,11 +172,10 @@ static void listChecks(bool asJson) {
   }
   json::Array array;
   for (const Check &check : doctorChecks())
-    array.push_back(json::Object{
-        {"check", llvm::StringRef(check.name)},
-        {"severity", llvm::StringRef(severityName(check.severity))},
-        {"reason", llvm::StringRef(check.reason)},
-        {"remedy", llvm::StringRef(check.remedy)}});
+    array.push_back(json::Object{{"check", check.name},
+                                 {"severity", severityName(check.severity)},
+                                 {"reason", check.reason},
+                                 {"remedy", check.remedy}});
   printJson(std::move(array));
 }
 

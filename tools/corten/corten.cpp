@@ -8,8 +8,6 @@
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
 
-#include <CLI/CLI.hpp>
-
 using namespace corten;
 
 int tool::fail(llvm::StringRef message) {

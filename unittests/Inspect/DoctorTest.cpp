@@ -19,6 +19,7 @@ using namespace corten;
 /// "name: detail" of each finding.
 static std::vector<std::string> summary(const std::vector<Finding> &findings) {
   std::vector<std::string> result;
+  result.reserve(findings.size());
   for (const Finding &finding : findings)
     result.push_back(std::string(checkOf(finding.check).name) + ": " +
                      finding.detail);
@@ -92,7 +93,9 @@ protected:
     context.loadAllAvailableDialects();
     ASSERT_FALSE(llvm::sys::fs::createUniqueDirectory("corten-test", folder));
   }
-  void TearDown() override { llvm::sys::fs::remove_directories(folder); }
+  void TearDown() override {
+    EXPECT_FALSE(llvm::sys::fs::remove_directories(folder));
+  }
 
   /// The findings about an asset whose only content is one weight.
   std::vector<std::string> examine(unsigned alignment) {
@@ -156,7 +159,7 @@ TEST(DoctorTest, checksHaveNamesOfTheirOwn) {
   for (const Check &check : doctorChecks()) {
     EXPECT_TRUE(names.insert(check.name).second) << check.name;
     EXPECT_EQ(checkOf(check.id).name, check.name);
-    EXPECT_FALSE(check.reason.empty() || check.remedy.empty());
+    EXPECT_TRUE(*check.reason && *check.remedy);
   }
 }
 

@@ -30,6 +30,8 @@
 extern "C" {
 #endif
 
+/* NOLINTBEGIN(modernize-use-using): this is C. */
+
 /*===------------------------------------------------------------------------===
  * The library, errors, strings
  *===----------------------------------------------------------------------===*/
@@ -192,6 +194,8 @@ CORTEN_EXPORT CortenError *cortenFindingsGet(const CortenFindings *findings,
                                              CortenFinding *finding);
 /** Takes NULL, too. */
 CORTEN_EXPORT void cortenFindingsFree(CortenFindings *findings);
+
+/* NOLINTEND(modernize-use-using) */
 
 #ifdef __cplusplus
 } /* extern "C" */

@@ -7,18 +7,16 @@
 #ifndef CORTEN_INSPECT_DOCTOR_H
 #define CORTEN_INSPECT_DOCTOR_H
 
+#include "llvm/Support/raw_ostream.h"
+
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace llvm::json {
 class Object;
 } // namespace llvm::json
-namespace llvm {
-class raw_ostream;
-} // namespace llvm
 namespace mlir {
 class ModuleOp;
 } // namespace mlir
@@ -36,17 +34,17 @@ enum class CheckId {
 /// A trap: what it is called, why it is one and what helps.
 struct Check {
   CheckId id;
-  std::string_view name;
+  const char *name;
   Severity severity;
-  std::string_view reason;
-  std::string_view remedy;
+  const char *reason;
+  const char *remedy;
 };
 
 /// In the order of Checks.def.
 const std::vector<Check> &doctorChecks();
 const Check &checkOf(CheckId id);
 /// "error", "warning", "note".
-std::string_view severityName(Severity severity);
+const char *severityName(Severity severity);
 
 /// One place where a program runs into a trap.
 struct Finding {
@@ -85,7 +83,7 @@ std::vector<Finding> examineProgram(mlir::ModuleOp module);
 void sortFindings(std::vector<Finding> &findings);
 
 /// As data: what `corten doctor --json` prints.
-llvm::json::Object findingsJson(std::string_view path,
+llvm::json::Object findingsJson(llvm::StringRef path,
                                 const std::vector<Finding> &findings);
 
 /// For people: findings of one kind together, the reason and remedy once.

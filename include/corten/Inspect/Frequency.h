@@ -17,7 +17,7 @@ namespace corten {
 struct OpFrequency {
   std::string path;
   /// Most frequent first.
-  std::vector<OpCount> operations;
+  std::vector<OperationCount> operations;
   /// What composites are made of.
   std::vector<CompositeInfo> composites;
 

@@ -7,6 +7,8 @@
 #ifndef CORTEN_INSPECT_INFO_H
 #define CORTEN_INSPECT_INFO_H
 
+#include "llvm/Support/raw_ostream.h"
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -15,9 +17,6 @@
 namespace llvm::json {
 class Object;
 } // namespace llvm::json
-namespace llvm {
-class raw_ostream;
-} // namespace llvm
 namespace mlir {
 class ModuleOp;
 } // namespace mlir
@@ -58,11 +57,11 @@ struct EntryPointInfo {
 };
 
 /// How often an op, or a composite, occurs.
-struct OpCount {
+struct OperationCount {
   std::string name;
   uint64_t count = 0;
 
-  bool operator==(const OpCount &) const = default;
+  bool operator==(const OperationCount &) const = default;
 };
 
 /// A composite op: what its graphs are called, and who calls them.
@@ -71,7 +70,7 @@ struct CompositeInfo {
   uint64_t graphs = 0;
   uint64_t calls = 0;
   /// What its graphs are made of, all together.
-  std::vector<OpCount> operations;
+  std::vector<OperationCount> operations;
 };
 
 /// The weights of one element type. A weight is a constant that lies outside
@@ -100,7 +99,7 @@ struct ProgramInfo {
   /// Graphs that only other graphs call, composites included.
   uint64_t privateGraphs = 0;
   /// Most frequent first. Graphs and terminators do not count.
-  std::vector<OpCount> operations;
+  std::vector<OperationCount> operations;
   std::vector<CompositeInfo> composites;
   /// Largest first. Constants that share their memory count once.
   std::vector<WeightGroup> weights;
@@ -126,8 +125,8 @@ ProgramInfo describeProgram(mlir::ModuleOp module);
 /// Ops of a program by kind, most frequent first, then by name. With
 /// `collapseComposites` the call of a composite counts as one op
 /// "composite.NAME", and what its graph is made of does not.
-std::vector<OpCount> countOperations(mlir::ModuleOp module,
-                                     bool collapseComposites = false);
+std::vector<OperationCount> countOperations(mlir::ModuleOp module,
+                                            bool collapseComposites = false);
 
 /// As data: what `corten info --json` prints. docs/cli.md describes the keys.
 llvm::json::Object infoJson(const ProgramInfo &info);

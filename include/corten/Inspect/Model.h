@@ -52,7 +52,7 @@ public:
 
   ProgramInfo info();
   /// Ops by kind; see countOperations().
-  std::vector<OpCount> operations(bool collapseComposites = false);
+  std::vector<OperationCount> operations(bool collapseComposites = false);
   /// Weights are named, not printed. Fails if there is no such graph.
   llvm::Expected<std::string> text(const PrintOptions &options = {});
   /// All findings, the worst first. Reads every byte once.
