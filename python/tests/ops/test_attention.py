@@ -45,7 +45,7 @@ LENGTHS = ((0, 2), (0, 2), (0, 2))
 CASES = [
     case(
         # Scores around 100: in f16 an exponent would be off by several percent.
-        "large scores",
+        "large scores in 16 bits",
         attend(),
         floats(2, 3, 4, 8, low=-9, high=9),
         floats(2, 3, 5, 8, low=-9, high=9),
