@@ -11,5 +11,6 @@ NB_MODULE(_native, module) {
   corten::bindings::bindProgram(module);
   corten::bindings::bindMetal(module);
   corten::bindings::bindConversion(module);
+  corten::bindings::bindInspect(module);
   corten::bindings::bindReceive(module);
 }
