@@ -32,11 +32,11 @@ foldBlocks(uint32_t crc, const char *data, size_t size) {
     return _mm_loadu_si128(reinterpret_cast<const __m128i *>(from));
   };
   auto fold = [](__m128i lane, __m128i constants, __m128i next)
-      __attribute__((target("pclmul,sse4.1"))) {
-        __m128i low = _mm_clmulepi64_si128(lane, constants, 0x00);
-        __m128i high = _mm_clmulepi64_si128(lane, constants, 0x11);
-        return _mm_xor_si128(_mm_xor_si128(low, high), next);
-      };
+                  __attribute__((target("pclmul,sse4.1"))) {
+                    __m128i low = _mm_clmulepi64_si128(lane, constants, 0x00);
+                    __m128i high = _mm_clmulepi64_si128(lane, constants, 0x11);
+                    return _mm_xor_si128(_mm_xor_si128(low, high), next);
+                  };
 
   __m128i a = _mm_xor_si128(load(data), _mm_cvtsi32_si128(crc));
   __m128i b = load(data + 16), c = load(data + 32), d = load(data + 48);

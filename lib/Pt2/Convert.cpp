@@ -93,8 +93,8 @@ readFrom(const Pt2File &file, const Pt2EntryPoint &entryPoint) {
         return !op.mutates && hasLowering(op.nameSpace, op.name);
       });
   if (!program)
-    return llvm::createStringError("'" + entryPoint.file + "': " +
-                                   llvm::toString(program.takeError()));
+    return llvm::createStringError("'" + entryPoint.file +
+                                   "': " + llvm::toString(program.takeError()));
   if (llvm::Error error = checkSupported(**program, entryPoint.name))
     return error;
   return program;
@@ -145,12 +145,13 @@ corten::convertPt2(llvm::ArrayRef<Pt2EntryPoint> entryPoints,
 }
 
 llvm::Error corten::attachLocations(ConvertedModule &converted) {
-  mlir::OwningOpRef<mlir::ModuleOp> table = mlir::parseSourceString<
-      mlir::ModuleOp>(converted.locations.text, converted.context.get());
-  auto locations =
-      table ? table->getOperation()->getAttrOfType<mlir::ArrayAttr>(
-                  "coreai.locations")
-            : mlir::ArrayAttr();
+  mlir::OwningOpRef<mlir::ModuleOp> table =
+      mlir::parseSourceString<mlir::ModuleOp>(converted.locations.text,
+                                              converted.context.get());
+  auto locations = table
+                       ? table->getOperation()->getAttrOfType<mlir::ArrayAttr>(
+                             "coreai.locations")
+                       : mlir::ArrayAttr();
   std::vector<mlir::Operation *> operations;
   converted.module->walk(
       [&](mlir::Operation *operation) { operations.push_back(operation); });

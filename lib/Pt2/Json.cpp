@@ -337,9 +337,8 @@ std::optional<double> JsonValue::number() const {
     return std::numeric_limits<double>::quiet_NaN();
   double value = 0;
   // Numbers beyond the largest double are infinite, as in Python.
-  if (kind() != Kind::Number ||
-      document->textOf(document->entries[index])
-          .getAsDouble(value, /*AllowInexact=*/true))
+  if (kind() != Kind::Number || document->textOf(document->entries[index])
+                                    .getAsDouble(value, /*AllowInexact=*/true))
     return std::nullopt;
   return value;
 }

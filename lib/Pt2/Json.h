@@ -27,7 +27,15 @@ class JsonDocument;
 /// for a value of another kind: readers say what they expected.
 class JsonValue {
 public:
-  enum class Kind : uint8_t { Null, False, True, Number, String, Array, Object };
+  enum class Kind : uint8_t {
+    Null,
+    False,
+    True,
+    Number,
+    String,
+    Array,
+    Object
+  };
 
   JsonValue() = default;
 

@@ -17,9 +17,8 @@ TensorLayout TensorLayout::read(JsonValue meta) {
   TensorLayout layout;
   layout.dtype = meta["dtype"].integer().value_or(0);
   JsonValue device = meta["device"];
-  layout.device =
-      device["type"].string().value_or("") +
-      std::to_string(device["index"].integer().value_or(0));
+  layout.device = device["type"].string().value_or("") +
+                  std::to_string(device["index"].integer().value_or(0));
   for (JsonValue size : meta["sizes"].elements())
     layout.shape.push_back(readExpression(size));
   for (JsonValue stride : meta["strides"].elements())

@@ -82,16 +82,16 @@ static ParameterType parseType(StringRef text) {
   type.isOptional = text.contains('?');
   type.isList = text.contains('[');
   using Base = ParameterType::Base;
-  type.base =
-      llvm::StringSwitch<Base>(text.take_while([](char c) { return llvm::isAlpha(c); }))
-          .Case("Tensor", Base::Tensor)
-          .Cases({"int", "SymInt"}, Base::Int)
-          .Case("float", Base::Float)
-          .Cases({"bool", "SymBool"}, Base::Bool)
-          .Case("Scalar", Base::Scalar)
-          .Case("str", Base::String)
-          .Case("ScalarType", Base::DType)
-          .Default(Base::Opaque);
+  type.base = llvm::StringSwitch<Base>(
+                  text.take_while([](char c) { return llvm::isAlpha(c); }))
+                  .Case("Tensor", Base::Tensor)
+                  .Cases({"int", "SymInt"}, Base::Int)
+                  .Case("float", Base::Float)
+                  .Cases({"bool", "SymBool"}, Base::Bool)
+                  .Case("Scalar", Base::Scalar)
+                  .Case("str", Base::String)
+                  .Case("ScalarType", Base::DType)
+                  .Default(Base::Opaque);
   return type;
 }
 

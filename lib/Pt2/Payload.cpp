@@ -18,16 +18,16 @@ using llvm::Twine;
 std::optional<ScalarType> pt2::scalarTypeFromSchema(int64_t number) {
   // The numbers in between belong to quantized and sub-byte types.
   static constexpr std::pair<int64_t, ScalarType> kTypes[] = {
-      {1, ScalarType::UInt8},          {2, ScalarType::Int8},
-      {3, ScalarType::Int16},          {4, ScalarType::Int32},
-      {5, ScalarType::Int64},          {6, ScalarType::Float16},
-      {7, ScalarType::Float32},        {8, ScalarType::Float64},
-      {9, ScalarType::Complex32},      {10, ScalarType::Complex64},
-      {11, ScalarType::Complex128},    {12, ScalarType::Bool},
-      {13, ScalarType::BFloat16},      {28, ScalarType::UInt16},
-      {29, ScalarType::Float8E4M3FN},  {30, ScalarType::Float8E5M2},
+      {1, ScalarType::UInt8},           {2, ScalarType::Int8},
+      {3, ScalarType::Int16},           {4, ScalarType::Int32},
+      {5, ScalarType::Int64},           {6, ScalarType::Float16},
+      {7, ScalarType::Float32},         {8, ScalarType::Float64},
+      {9, ScalarType::Complex32},       {10, ScalarType::Complex64},
+      {11, ScalarType::Complex128},     {12, ScalarType::Bool},
+      {13, ScalarType::BFloat16},       {28, ScalarType::UInt16},
+      {29, ScalarType::Float8E4M3FN},   {30, ScalarType::Float8E5M2},
       {31, ScalarType::Float8E4M3FNUZ}, {32, ScalarType::Float8E5M2FNUZ},
-      {33, ScalarType::Float8E8M0FNU}, {34, ScalarType::UInt32},
+      {33, ScalarType::Float8E8M0FNU},  {34, ScalarType::UInt32},
       {35, ScalarType::UInt64},
   };
   for (auto [known, type] : kTypes)
@@ -88,22 +88,21 @@ llvm::Expected<Payload> Payload::fromConfig(const TorchArchive &archive,
   for (const auto &[name, entry] : entries.members()) {
     std::optional<std::string> path = entry["path_name"].string();
     if (!path)
-      return llvm::createStringError("'" + config +
-                                     "' does not say where the tensor '" +
-                                     name + "' is");
+      return llvm::createStringError(
+          "'" + config + "' does not say where the tensor '" + name + "' is");
     // Objects of other classes are pickled and have no description.
     if (entry["tensor_meta"].isNull())
       continue;
     llvm::Expected<Bytes> data = archive.read(folder.str() + *path);
     if (!data)
-      return llvm::createStringError("the tensor '" + name + "': " +
-                                     llvm::toString(data.takeError()));
+      return llvm::createStringError("the tensor '" + name +
+                                     "': " + llvm::toString(data.takeError()));
     SavedTensor tensor;
     if (entry["use_pickle"].boolean().value_or(false)) {
       llvm::Expected<SavedTensor> saved = readSavedTensor(*data);
       if (!saved)
-        return llvm::createStringError("the tensor '" + name + "': " +
-                                       llvm::toString(saved.takeError()));
+        return llvm::createStringError(
+            "the tensor '" + name + "': " + llvm::toString(saved.takeError()));
       tensor = std::move(*saved);
     } else {
       if (llvm::Error error = readMeta(entry["tensor_meta"], name, tensor))
@@ -122,8 +121,8 @@ llvm::Expected<Payload> Payload::fromSaved(const TorchArchive &archive,
     return bytes.takeError();
   llvm::Expected<SavedTensors> saved = readSavedTensors(*bytes);
   if (!saved)
-    return llvm::createStringError("in '" + name + "': " +
-                                   llvm::toString(saved.takeError()));
+    return llvm::createStringError("in '" + name +
+                                   "': " + llvm::toString(saved.takeError()));
   Payload payload;
   for (auto &[key, tensor] : *saved)
     payload.tensors[key] = std::move(tensor);
@@ -209,8 +208,8 @@ llvm::Expected<int> pt2::addWeight(ProgramBuilder &builder,
   bool isAligned = llvm::isAddrAligned(
       llvm::Align(std::max(1U, scalarTypeBits(tensor.dtype) / 8)), data);
   if (extent->isRowMajor && (isAligned || extent->size == 0))
-    return builder.addWeight(tensor.dtype, tensor.shape,
-                             data, extent->size, tensor.storage.owner);
+    return builder.addWeight(tensor.dtype, tensor.shape, data, extent->size,
+                             tensor.storage.owner);
   // A tensor may be larger than its storage, if that is repeated.
   constexpr size_t kMaxGrowth = size_t{1} << 30;
   constexpr std::align_val_t kAlignment{64};
@@ -220,9 +219,8 @@ llvm::Expected<int> pt2::addWeight(ProgramBuilder &builder,
   if (!memory)
     return llvm::createStringError("repeats its storage to " +
                                    Twine(extent->size) + " bytes");
-  std::shared_ptr<void> owner(memory, [](void *held) {
-    ::operator delete(held, kAlignment);
-  });
+  std::shared_ptr<void> owner(
+      memory, [](void *held) { ::operator delete(held, kAlignment); });
   gather(tensor, *extent, static_cast<char *>(memory));
   return builder.addWeight(tensor.dtype, tensor.shape, memory, extent->size,
                            std::move(owner));

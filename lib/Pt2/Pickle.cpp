@@ -307,9 +307,8 @@ llvm::Error Unpickler::rebuildTensor(const Value &arguments, bool hasType) {
   ArrayRef<Value *> fields = arguments.children;
   Value &made = make(Kind::Tensor);
   SavedTensor &tensor = made.tensor;
-  if (fields.size() < (hasType ? 7U : 4U) ||
-      fields[0]->kind != Kind::Storage || fields[1]->kind != Kind::Int ||
-      !readNumbers(*fields[2], tensor.shape) ||
+  if (fields.size() < (hasType ? 7U : 4U) || fields[0]->kind != Kind::Storage ||
+      fields[1]->kind != Kind::Int || !readNumbers(*fields[2], tensor.shape) ||
       !readNumbers(*fields[3], tensor.strides))
     return fail("a tensor without storage, shape or strides");
   tensor.dtype = fields[0]->tensor.dtype;
@@ -556,29 +555,31 @@ llvm::Expected<SavedTensors> pt2::readSavedTensors(const Bytes &file) {
   SavedTensors tensors;
   if (file.data.empty())
     return tensors;
-  if (llvm::Error error = withSavedValue(file, [&](const Value &value) -> llvm::Error {
-        if (value.kind != Kind::Dict)
-          return fail("not a dictionary of tensors");
-        for (size_t i = 0; i + 1 < value.children.size(); i += 2) {
-          const Value &key = *value.children[i];
-          const Value &item = *value.children[i + 1];
-          if (key.kind == Kind::String && item.kind == Kind::Tensor)
-            tensors.emplace_back(key.text, item.tensor);
-        }
-        return llvm::Error::success();
-      }))
+  if (llvm::Error error =
+          withSavedValue(file, [&](const Value &value) -> llvm::Error {
+            if (value.kind != Kind::Dict)
+              return fail("not a dictionary of tensors");
+            for (size_t i = 0; i + 1 < value.children.size(); i += 2) {
+              const Value &key = *value.children[i];
+              const Value &item = *value.children[i + 1];
+              if (key.kind == Kind::String && item.kind == Kind::Tensor)
+                tensors.emplace_back(key.text, item.tensor);
+            }
+            return llvm::Error::success();
+          }))
     return error;
   return tensors;
 }
 
 llvm::Expected<SavedTensor> pt2::readSavedTensor(const Bytes &file) {
   SavedTensor tensor;
-  if (llvm::Error error = withSavedValue(file, [&](const Value &value) -> llvm::Error {
-        if (value.kind != Kind::Tensor)
-          return fail("not a tensor");
-        tensor = value.tensor;
-        return llvm::Error::success();
-      }))
+  if (llvm::Error error =
+          withSavedValue(file, [&](const Value &value) -> llvm::Error {
+            if (value.kind != Kind::Tensor)
+              return fail("not a tensor");
+            tensor = value.tensor;
+            return llvm::Error::success();
+          }))
     return error;
   return tensor;
 }

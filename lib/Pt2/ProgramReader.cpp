@@ -142,9 +142,8 @@ Argument ProgramReader::readSymbolic(JsonValue json) {
   return {};
 }
 
-Argument
-ProgramReader::readList(JsonValue json,
-                        llvm::function_ref<Argument(JsonValue)> read) {
+Argument ProgramReader::readList(JsonValue json,
+                                 llvm::function_ref<Argument(JsonValue)> read) {
   if (!json.isArray())
     fail("a list expected");
   SmallVector<Argument> elements;
@@ -381,8 +380,8 @@ void ProgramReader::addGetItem(Node &producer, unsigned index,
     getItem = builder.addOperator("_operator", "getitem", {});
   Node &node = builder.addNode(*scope->graph, Node::Kind::Call, name);
   node.callee = getItem;
-  node.arguments = builder.save(
-      {Argument::node(&producer), Argument::integer(index)});
+  node.arguments =
+      builder.save({Argument::node(&producer), Argument::integer(index)});
   node.results = infos;
   node.returnsTuple = isTuple;
   node.stackTrace = producer.stackTrace;
@@ -418,8 +417,7 @@ void ProgramReader::readResults(JsonValue json, Node &node,
   SmallVector<JsonValue> outputs(
       llvm::drop_begin(json["outputs"].elements(), numHidden));
   bool isHigherOrder = callee.op->nameSpace == "higher_order" || numHidden != 0;
-  if (callee.hasSchema && !numHidden &&
-      outputs.size() != callee.numResults) {
+  if (callee.hasSchema && !numHidden && outputs.size() != callee.numResults) {
     fail(callee.op->printedName() + " returns " + Twine(callee.numResults) +
          " values, and not " + Twine(outputs.size()));
     return;
@@ -512,7 +510,22 @@ void ProgramReader::readMetadata(JsonValue metadata, Node &node) {
     node.module = readModuleStack(*stack);
 }
 
-/// Releases before 2.12 give no names to calls with several results.
+/// What torch calls a call that has no name: split_tensor_1.
+static std::string generateName(StringRef target,
+                                llvm::StringMap<unsigned> &generated) {
+  std::string name;
+  for (char c : splitTarget(target).second) {
+    if (llvm::isUpper(c) && !name.empty() && llvm::isLower(name.back()))
+      name += '_';
+    bool isWord = llvm::isAlnum(c) || c == '_';
+    name += isWord ? llvm::toLower(c) : '_';
+  }
+  unsigned count = generated[name]++;
+  return count ? name + "_" + std::to_string(count) : name;
+}
+
+/// Releases before 2.12 leave out the names of calls. The result of a call with
+/// only one has the same.
 static std::string nameOfCall(JsonValue json, StringRef target,
                               llvm::StringMap<unsigned> &generated) {
   if (std::optional<std::string> name = json["name"].string();
@@ -526,9 +539,7 @@ static std::string nameOfCall(JsonValue json, StringRef target,
     if (std::optional<std::string> name = value[member].string())
       return *name;
   }
-  StringRef base = splitTarget(target).second.split('.').first;
-  unsigned count = generated[base]++;
-  return count ? (base + "_" + Twine(count)).str() : base.str();
+  return generateName(target, generated);
 }
 
 void ProgramReader::readNode(JsonValue json) {
@@ -679,10 +690,10 @@ void ProgramReader::readGraph(JsonValue json, Graph &graph,
 
   SmallVector<JsonValue> specs(inputSpecs.elements());
   for (auto [position, input] : llvm::enumerate(json["inputs"].elements())) {
-    std::string name = position < specs.size() ? nameOfInput(specs[position])
-                                               : std::string();
-    readPlaceholder(input, name.empty() ? ("arg" + Twine(position)).str()
-                                        : name);
+    std::string name =
+        position < specs.size() ? nameOfInput(specs[position]) : std::string();
+    readPlaceholder(input,
+                    name.empty() ? ("arg" + Twine(position)).str() : name);
     if (hasFailed())
       return;
   }
@@ -692,8 +703,8 @@ void ProgramReader::readGraph(JsonValue json, Graph &graph,
       return;
   }
   for (JsonValue output : json["outputs"].elements()) {
-    llvm::SaveAndRestore here(context, "an output of graph '" +
-                                           graph.name.str() + "'");
+    llvm::SaveAndRestore here(context,
+                              "an output of graph '" + graph.name.str() + "'");
     graph.outputs.push_back(readArgument(output));
   }
 }
@@ -710,11 +721,11 @@ int ProgramReader::weightOf(const SavedTensor *tensor, StringRef target,
     return -1;
   }
   const ValueInfo &info = node->info();
-  bool isSame = info.isTensor() && info.dtype == tensor->dtype &&
-                llvm::equal(info.sizes, tensor->shape,
-                            [](Size size, int64_t extent) {
-                              return !size.isDynamic() && size.get() == extent;
-                            });
+  bool isSame =
+      info.isTensor() && info.dtype == tensor->dtype &&
+      llvm::equal(info.sizes, tensor->shape, [](Size size, int64_t extent) {
+        return !size.isDynamic() && size.get() == extent;
+      });
   if (!isSame) {
     fail("the tensor '" + target + "' has another shape or type than the " +
          "program says");
@@ -731,16 +742,15 @@ int ProgramReader::weightOf(const SavedTensor *tensor, StringRef target,
 void ProgramReader::readInput(JsonValue json,
                               llvm::StringMap<const Node *> &owned) {
   auto [kind, value] = alternativeOf(json);
-  llvm::SaveAndRestore here(context, "input " +
-                                         Twine(builder.inputs().size()).str());
+  llvm::SaveAndRestore here(context,
+                            "input " + Twine(builder.inputs().size()).str());
   InputSpec spec;
   JsonValue arg = value["arg"];
   auto owner = [&](StringRef member, InputSpec::Kind specKind) {
     spec.kind = specKind;
     spec.target = builder.save(textOf(value[member], "name of a tensor"));
-    spec.node = valueOf(arg["name"]).isNone()
-                    ? nullptr
-                    : valueOf(arg["name"]).asNode();
+    spec.node =
+        valueOf(arg["name"]).isNone() ? nullptr : valueOf(arg["name"]).asNode();
   };
   if (kind == "user_input") {
     Argument argument = readArgument(arg);
@@ -755,9 +765,9 @@ void ProgramReader::readInput(JsonValue json,
     owner("buffer_name", InputSpec::Kind::Buffer);
     bool isPersistent = value["persistent"].boolean().value_or(true);
     if (!hasFailed())
-      spec.weight = weightOf(
-          (isPersistent ? weights : constants).find(spec.target), spec.target,
-          spec.node);
+      spec.weight =
+          weightOf((isPersistent ? weights : constants).find(spec.target),
+                   spec.target, spec.node);
     owned[spec.target] = spec.node;
   } else if (kind == "tensor_constant") {
     owner("tensor_constant_name", InputSpec::Kind::Constant);
@@ -779,8 +789,8 @@ void ProgramReader::readInput(JsonValue json,
 void ProgramReader::readOutput(JsonValue json,
                                const llvm::StringMap<const Node *> &owned) {
   auto [kind, value] = alternativeOf(json);
-  llvm::SaveAndRestore here(
-      context, "output " + Twine(builder.outputs().size()).str());
+  llvm::SaveAndRestore here(context,
+                            "output " + Twine(builder.outputs().size()).str());
   OutputSpec spec;
   JsonValue arg = value["arg"];
   auto state = [&](StringRef member, OutputSpec::Kind specKind,
@@ -832,9 +842,10 @@ void ProgramReader::checkOutputOrder() {
       return 3;
     }
   };
-  auto outputs = llvm::make_filter_range(
-      builder.outputs(),
-      [](const OutputSpec &output) { return output.kind != Kind::Token; });
+  auto outputs =
+      llvm::make_filter_range(builder.outputs(), [](const OutputSpec &output) {
+        return output.kind != Kind::Token;
+      });
   llvm::DenseSet<const Node *> mutated;
   int last = 0;
   for (const OutputSpec &output : outputs) {
@@ -925,12 +936,9 @@ ProgramReader::read(JsonValue root,
   if (hasFailed())
     return llvm::createStringError(problem);
 
-  bool isDecomposed =
-      llvm::none_of(root["verifiers"].elements(),
-                    [](JsonValue name) { return name.isString("TRAINING"); }) &&
-      llvm::all_of(callees, [&](const auto &entry) {
-        return isFunctional(*entry.second.op);
-      });
+  bool isDecomposed = llvm::all_of(callees, [&](const auto &entry) {
+    return isFunctional(*entry.second.op);
+  });
   if (!isDecomposed) {
     for (Node *view : views)
       view->sharesMemory = true;

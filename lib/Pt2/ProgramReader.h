@@ -24,8 +24,7 @@ public:
       : weights(weights), constants(constants) {}
 
   llvm::Expected<std::unique_ptr<Program>>
-  read(JsonValue root,
-       llvm::function_ref<bool(const Operator &)> isFunctional);
+  read(JsonValue root, llvm::function_ref<bool(const Operator &)> isFunctional);
 
 private:
   /// What the names in a graph mean.

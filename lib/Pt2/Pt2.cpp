@@ -58,8 +58,8 @@ static llvm::Error checkVersion(const TorchArchive &archive) {
   return llvm::Error::success();
 }
 
-llvm::Expected<Pt2File>
-Pt2File::fromMemory(StringRef bytes, std::shared_ptr<const void> owner) {
+llvm::Expected<Pt2File> Pt2File::fromMemory(StringRef bytes,
+                                            std::shared_ptr<const void> owner) {
   llvm::Expected<TorchArchive> archive =
       TorchArchive::open({bytes, std::move(owner)});
   if (!archive)
@@ -105,6 +105,6 @@ Pt2File::read(StringRef model,
       readPayload(*archive, model, "constants", "serialized_constants.pt");
   if (!constants)
     return constants.takeError();
-  return ProgramReader(*weights, *constants).read(document->root(),
-                                                  isFunctional);
+  return ProgramReader(*weights, *constants)
+      .read(document->root(), isFunctional);
 }

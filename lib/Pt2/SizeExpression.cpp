@@ -50,7 +50,8 @@ private:
     }
     tree.name = rest.take_while([](char c) {
                       return llvm::isAlnum(c) || StringRef("_.-").contains(c);
-                    }).str();
+                    })
+                    .str();
     rest = rest.drop_front(tree.name.size());
     if (tree.name.empty())
       return std::nullopt;
@@ -117,7 +118,9 @@ static std::string printProduct(const Tree &tree) {
         argument.arguments.size() == 2) {
       divisor = "/" + argument.arguments[1].name;
       StringRef numerator = argument.arguments[0].name;
-      result = numerator == "1" ? "" : numerator == "-1" ? "-" : numerator.str();
+      result = numerator == "1"    ? ""
+               : numerator == "-1" ? "-"
+                                   : numerator.str();
       continue;
     }
     if (!result.empty() && result != "-")
@@ -149,7 +152,8 @@ static std::string print(const Tree &tree, Binding &binding) {
   }
   if (tree.name == "Mul") {
     std::string text = printProduct(tree);
-    binding = StringRef(text).starts_with("-") ? Binding::Sum : Binding::Product;
+    binding =
+        StringRef(text).starts_with("-") ? Binding::Sum : Binding::Product;
     return text;
   }
   if (tree.name == "Pow" && arguments.size() == 2) {
@@ -185,8 +189,7 @@ SizeExpression::SizeExpression(int64_t value) {
     terms[{}] = value;
 }
 
-SizeExpression
-SizeExpression::operator+(const SizeExpression &other) const {
+SizeExpression SizeExpression::operator+(const SizeExpression &other) const {
   SizeExpression sum = *this;
   sum.isUnknown |= other.isUnknown;
   for (const auto &[product, factor] : other.terms) {
@@ -202,8 +205,7 @@ SizeExpression::operator+(const SizeExpression &other) const {
   return sum;
 }
 
-SizeExpression
-SizeExpression::operator*(const SizeExpression &other) const {
+SizeExpression SizeExpression::operator*(const SizeExpression &other) const {
   SizeExpression result;
   result.isUnknown = isUnknown || other.isUnknown ||
                      terms.size() * other.terms.size() > kMaxTerms;
@@ -223,8 +225,8 @@ SizeExpression::operator*(const SizeExpression &other) const {
   return result;
 }
 
-static SizeExpression expand(const Tree &tree, SizeExpression (*symbol)(
-                                                   const std::string &)) {
+static SizeExpression expand(const Tree &tree,
+                             SizeExpression (*symbol)(const std::string &)) {
   int64_t value = 0;
   if (tree.isNumber() && llvm::to_integer(tree.arguments[0].name, value, 10))
     return {value};

@@ -2,7 +2,8 @@
 //
 // Symbolic sizes in files. torch writes them as SymPy's constructors,
 //
-//   Add(Mul(Integer(2), Symbol('s77', positive=True, integer=True)), Integer(1))
+//   Add(Mul(Integer(2), Symbol('s77', positive=True, integer=True)),
+//   Integer(1))
 //
 // and calls them by their short form elsewhere: 2*s77 + 1.
 

@@ -24,7 +24,7 @@ static llvm::Error damaged(const Twine &what) {
 
 template <typename T> static T readAt(StringRef bytes, size_t offset) {
   return llvm::support::endian::read<T, llvm::endianness::little>(bytes.data() +
-                                                                 offset);
+                                                                  offset);
 }
 
 //===----------------------------------------------------------------------===//
@@ -148,8 +148,7 @@ llvm::Error ZipArchive::readEntry(StringRef &directory) {
           readLargeFields(directory.substr(nameLength, extraLength), entry.name,
                           {&size, &compressed, &header}))
     return error;
-  directory =
-      directory.drop_front(nameLength + extraLength + commentLength);
+  directory = directory.drop_front(nameLength + extraLength + commentLength);
 
   if (flags & kEncrypted)
     return llvm::createStringError("the entry '" + entry.name +
@@ -174,8 +173,8 @@ llvm::Error ZipArchive::readEntry(StringRef &directory) {
   if (!entry.isDeflated && size != compressed)
     return damaged("the entry '" + entry.name + "' has two sizes");
   if (entry.isDeflated && size / kMaxRatio > compressed)
-    return damaged("the entry '" + entry.name + "' cannot hold " +
-                   Twine(size) + " bytes");
+    return damaged("the entry '" + entry.name + "' cannot hold " + Twine(size) +
+                   " bytes");
   if (!byName.try_emplace(entry.name, list.size()).second)
     return damaged("there are two entries '" + entry.name + "'");
   list.push_back(entry);
@@ -227,9 +226,8 @@ static llvm::Expected<Bytes> inflateEntry(const ZipEntry &entry) {
   // Aligned, for whatever tensor this may be.
   constexpr std::align_val_t kAlignment{64};
   std::shared_ptr<void> memory(
-      ::operator new(entry.size, kAlignment, std::nothrow), [](void *held) {
-        ::operator delete(held, kAlignment);
-      });
+      ::operator new(entry.size, kAlignment, std::nothrow),
+      [](void *held) { ::operator delete(held, kAlignment); });
   if (!memory)
     return llvm::createStringError("no memory for the " + Twine(entry.size) +
                                    " bytes of the entry '" + entry.name + "'");

@@ -42,9 +42,9 @@ void corten::bindings::bindPt2(nb::module_ &module) {
              std::string model, std::vector<std::string> inputs,
              std::vector<std::string> outputs,
              std::vector<std::string> states) {
-            new (self) Pt2EntryPoint{
-                std::move(file),   std::move(name),    std::move(model),
-                std::move(inputs), std::move(outputs), std::move(states)};
+            new (self) Pt2EntryPoint{std::move(file),    std::move(name),
+                                     std::move(model),   std::move(inputs),
+                                     std::move(outputs), std::move(states)};
           },
           nb::arg("file"), nb::arg("name") = "main", nb::arg("model") = "",
           nb::arg("input_names") = std::vector<std::string>(),

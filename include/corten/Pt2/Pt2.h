@@ -44,8 +44,8 @@ public:
   /// Reads a program.
   ///
   /// `isFunctional` says of an operator that it may stand in a decomposed
-  /// program. A program that has others, or that torch says was never
-  /// decomposed, is functionalized: writes become values.
+  /// program. A program that has others is functionalized: writes become
+  /// values.
   llvm::Expected<std::unique_ptr<Program>>
   read(llvm::StringRef model,
        llvm::function_ref<bool(const Operator &)> isFunctional) const;

@@ -6,10 +6,12 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import torch
+
 from coreai_torch import _native
 
 if TYPE_CHECKING:
@@ -39,10 +41,23 @@ def _operators() -> Iterator[Any]:
         yield getattr(getattr(torch.ops.aten, packet), overload or "default")
 
 
+def _text(schema: Any) -> str:
+    """A schema as torch prints it, but with lists where it means lists."""
+    text = str(schema)
+    for argument in schema.arguments:
+        if isinstance(argument.default_value, list):
+            text = re.sub(
+                rf"(?<= {argument.name}=)(\[.*?\]|[^,)]+)",
+                str(argument.default_value),
+                text,
+            )
+    return text
+
+
 def table() -> str:
     """The text of the table."""
     schemas = sorted(
-        (str(operator._schema) for operator in _operators()),
+        (_text(operator._schema) for operator in _operators()),
         key=lambda schema: schema.partition("(")[0],
     )
     lines = [
