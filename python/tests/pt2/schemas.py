@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Writes the schemas of all operators that a ``.pt2`` file may call.
+"""Writes the schemas of the operators that a ``.pt2`` file may call.
 
 ``make schemas`` runs this; a test checks that the table is up to date.
 """
@@ -12,33 +12,37 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from coreai_torch import _native
-
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+#: Of the operators that there are lowerings for.
+_NAMESPACES = ("aten", "transformers")
+
+_VALUES = re.compile("Tensor|SymInt|Scalar")
 
 TABLE = Path(__file__).parents[3] / "lib/Pt2/OperatorSchemas.inc"
 
 
-def _is_lowered(name: str) -> bool:
-    """Whether an operator, or what it becomes when writes become values, is."""
-    functional = _native.functional_name(name)
-    return _native.has_lowering("aten", name, undecomposed=True) or (
-        functional is not None
-        and (
-            name in ("copy_.default", "detach_.default", "requires_grad_.default")
-            or _native.has_lowering("aten", functional, undecomposed=True)
-        )
-    )
-
-
 def _operators() -> Iterator[Any]:
-    for packet_name in torch._C._dispatch_get_all_op_names():
-        namespace, _, name = packet_name.partition("::")
+    # Registers the operators that its models call.
+    import transformers.integrations.moe  # noqa: F401
+
+    for qualified in torch._C._dispatch_get_all_op_names():
+        namespace, _, name = qualified.partition("::")
         packet, _, overload = name.partition(".")
-        if namespace != "aten" or not _is_lowered(f"{packet}.{overload or 'default'}"):
+        if namespace not in _NAMESPACES:
             continue
-        yield getattr(getattr(torch.ops.aten, packet), overload or "default")
+        operator = getattr(
+            getattr(getattr(torch.ops, namespace), packet, None),
+            overload or "default",
+            None,
+        )
+        # TorchScript has operators on numbers and strings; nobody exports them.
+        if operator is None or not _VALUES.search(str(operator._schema)):
+            continue
+        # No exported program writes to an argument that is only for that.
+        if not any(argument.is_out for argument in operator._schema.arguments):
+            yield operator
 
 
 def _text(schema: Any) -> str:
