@@ -25,7 +25,9 @@ static uint32_t extend(uint32_t crc, StringRef data) {
 ///
 /// Takes at least 64 bytes, a multiple of 16, and the inverted checksum so far.
 __attribute__((target("pclmul,sse4.1"))) static uint32_t
-foldBlocks(uint32_t crc, const char *data, size_t size) {
+foldBlocks(uint32_t crc, StringRef blocks) {
+  const char *data = blocks.data();
+  size_t size = blocks.size();
   const __m128i overFour = _mm_set_epi64x(0x1c6e41596, 0x154442bd4);
   const __m128i overOne = _mm_set_epi64x(0x0ccaa009e, 0x1751997d0);
   auto load = [](const char *from) {
@@ -63,7 +65,7 @@ static uint32_t checksumOfBlocks(StringRef data) {
   if (!isFast || data.size() < 64)
     return extend(0, data);
   size_t blocks = data.size() & ~size_t{15};
-  uint32_t crc = ~foldBlocks(~0U, data.data(), blocks);
+  uint32_t crc = ~foldBlocks(~0U, data.take_front(blocks));
   return extend(crc, data.drop_front(blocks));
 }
 #endif

@@ -266,7 +266,7 @@ std::string JsonDocument::decode(const Entry &entry) const {
   result.reserve(rest.size());
   for (;;) {
     size_t plain = std::min(rest.find('\\'), rest.size());
-    result.append(rest.data(), plain);
+    result += rest.take_front(plain);
     rest = rest.drop_front(plain);
     if (rest.empty())
       return result;

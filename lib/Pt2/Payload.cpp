@@ -11,7 +11,6 @@
 
 using namespace corten;
 using namespace corten::pt2;
-using llvm::ArrayRef;
 using llvm::StringRef;
 using llvm::Twine;
 

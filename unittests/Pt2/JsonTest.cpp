@@ -11,13 +11,13 @@
 
 using namespace corten::pt2;
 
-namespace {
 /// What is wrong with a text; empty if nothing is.
-std::string problemOf(llvm::StringRef text) {
+static std::string problemOf(llvm::StringRef text) {
   llvm::Expected<JsonDocument> document = JsonDocument::parse(text);
   return document ? "" : llvm::toString(document.takeError());
 }
 
+namespace {
 TEST(JsonTest, Values) {
   llvm::Expected<JsonDocument> document = JsonDocument::parse(
       R"( {"a": [1, -2.5e1, true, false, null, "x\u00e9\n\ud83d\ude00\"", {}],

@@ -8,15 +8,15 @@
 
 using namespace corten::pt2;
 
-namespace {
-const std::string kS = "Symbol('s77', positive=True, integer=True)";
-const std::string kT = "Symbol('s3', positive=True, integer=True)";
+static constexpr char kS[] = "Symbol('s77', positive=True, integer=True)";
+static constexpr char kT[] = "Symbol('s3', positive=True, integer=True)";
 
-std::string call(const std::string &name, const std::string &a,
-                 const std::string &b) {
+static std::string call(const std::string &name, const std::string &a,
+                        const std::string &b) {
   return name + "(" + a + ", " + b + ")";
 }
 
+namespace {
 TEST(SizeExpressionTest, ShortForm) {
   EXPECT_EQ(shortForm(kS), "s77");
   std::string twice = call("Mul", "Integer(2)", kS);
