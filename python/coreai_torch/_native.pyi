@@ -192,6 +192,25 @@ def unsupported(program: Program) -> list[tuple[str, str, bool, list[Any]]]: ...
 def has_lowering(namespace: str, name: str, undecomposed: bool = False) -> bool: ...
 def supported_operators(undecomposed: bool = False) -> list[tuple[str, str]]: ...
 
+class Pt2EntryPoint:
+    def __init__(
+        self,
+        file: str,
+        name: str = "main",
+        model: str = "",
+        input_names: Sequence[str] = ...,
+        output_names: Sequence[str] = ...,
+        state_names: Sequence[str] = ...,
+    ) -> None: ...
+
+def read_pt2(entry_point: Pt2EntryPoint) -> Program: ...
+def convert_pt2(
+    entry_points: Sequence[Pt2EntryPoint],
+    debug: bool = True,
+    source_paths: SourcePaths = ...,
+    source_roots: Sequence[str] = ...,
+) -> ConvertedModule: ...
+
 class ReceivedModule:
     """A program of coreai-core's in a context of ours."""
 
