@@ -60,6 +60,15 @@ def test_inspect(examples: Path, classifier: Written, tmp_path: Path) -> None:
     assert "No such file" in done.stderr
 
 
+def test_convert(examples: Path, classifier: Written, tmp_path: Path) -> None:
+    out = tmp_path / "out.aimodel"
+    assert run(examples / "convert", classifier.archive, out).returncode == 0
+    assert corten("doctor", out).status == 0
+    done = run(examples / "convert", classifier.path / "main.mlirb", out)
+    assert done.returncode == 2
+    assert "main.mlirb" in done.stderr
+
+
 def test_release(examples: Path, classifier: Written, tmp_path: Path) -> None:
     out = tmp_path / "out.aimodel"
     assert run(examples / "release", classifier.path, out).returncode == 0
