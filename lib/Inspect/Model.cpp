@@ -94,6 +94,44 @@ private:
 };
 } // namespace
 
+/// MLIR's parser calls itself for every bracket and would run out of stack.
+static bool isNestedTooDeeply(StringRef text) {
+  constexpr size_t kMaxDepth = 256;
+  size_t depth = 0;
+  for (size_t i = 0; i < text.size(); ++i) {
+    switch (text[i]) {
+    case '"':
+      for (++i; i < text.size() && text[i] != '"' && text[i] != '\n'; ++i)
+        i += text[i] == '\\';
+      break;
+    case '/':
+      if (text.substr(i).starts_with("//"))
+        i = std::min(text.find('\n', i), text.size());
+      break;
+    case '-':
+      // An arrow closes nothing.
+      i += text.substr(i).starts_with("->");
+      break;
+    case '(':
+    case '[':
+    case '{':
+    case '<':
+      if (++depth > kMaxDepth)
+        return true;
+      break;
+    case ')':
+    case ']':
+    case '}':
+    case '>':
+      depth -= depth > 0;
+      break;
+    default:
+      break;
+    }
+  }
+  return false;
+}
+
 std::unique_ptr<Model> Model::adopt(ReceivedModule program, StringRef path) {
   auto state = std::make_unique<State>(path, std::move(program.context));
   state->module = std::move(program.module);
@@ -149,6 +187,8 @@ llvm::Expected<std::unique_ptr<Model>> Model::openFile(StringRef path) {
       return error;
     return std::unique_ptr<Model>(new Model(std::move(state)));
   }
+  if (isNestedTooDeeply(buffer->getBuffer()))
+    return llvm::createStringError(path + ": nested too deeply");
   // Ops without a location get the place in this file; where it lies is
   // nobody's business.
   auto sources = std::make_shared<llvm::SourceMgr>();
@@ -161,6 +201,8 @@ llvm::Expected<std::unique_ptr<Model>> Model::openFile(StringRef path) {
       parseSourceFile<ModuleOp>(sources, ParserConfig(&state->context));
   if (!state->module)
     return error.take(path);
+  if (state->module->getBody()->empty())
+    return llvm::createStringError(path + ": no program in it");
   return std::unique_ptr<Model>(new Model(std::move(state)));
 }
 

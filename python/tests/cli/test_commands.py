@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import pty
 import re
 import shlex
 import shutil
@@ -267,6 +269,22 @@ class TestConvert:
         assert message in answer.err
         assert not (tmp_path / "out.aimodel").exists()
 
+    def test_progress_on_a_terminal(self, classifier: Written, tmp_path: Path) -> None:
+        terminal, side = pty.openpty()
+        done = subprocess.run(
+            [CORTEN, "convert", classifier.archive, "-o", tmp_path / "a.aimodel"],
+            stderr=side,
+            check=False,
+        )
+        os.close(side)
+        shown = os.read(terminal, 10_000).decode()
+        os.close(terminal)
+        assert done.returncode == 0
+        assert "reading" in shown
+        assert "writing" in shown
+        # The line is erased at the end.
+        assert shown.endswith("\r\033[K")
+
 
 class TestDiff:
     def test_a_model_and_itself(self, classifier: Written, asset: Path) -> None:
@@ -468,6 +486,26 @@ class TestBadInput:
             assert answer.err.startswith("corten: error: ")
             assert answer.err.count("\n") == 1
         assert not out.exists()
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "module attributes {a = " + "[" * 10**6,
+            "coreai.graph private @f(%x: " + "tuple<" * 10**6,
+            "// [[[ " + "[" * 10**6 + "\nmodule {",
+            '"unfinished',
+            "module {\n" * 10**6,
+            "\0" * 100,
+        ],
+        ids=["attribute", "type", "comment", "string", "region", "zeros"],
+    )
+    def test_text(self, text: str, tmp_path: Path) -> None:
+        path = tmp_path / "program.mlir"
+        path.write_text(text)
+        answer = corten("info", path)
+        assert (answer.status, answer.out) == (2, "")
+        assert answer.err.startswith(f"corten: error: {path}: ")
+        assert answer.err.count("\n") == 1
 
     def test_a_full_disk(self, asset: Path) -> None:
         with Path("/dev/full").open("w") as full:
