@@ -12,4 +12,5 @@ NB_MODULE(_native, module) {
   corten::bindings::bindMetal(module);
   corten::bindings::bindConversion(module);
   corten::bindings::bindReceive(module);
+  corten::bindings::bindAsset(module);
 }
