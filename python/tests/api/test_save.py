@@ -17,7 +17,7 @@ from support.cases import export
 from support.runtime import run_asset
 
 from coreai_torch import TorchConverter
-from coreai_torch._save import save
+from corten import save
 
 EXAMPLES = Path(__file__).parents[3] / "test/Dialect/CoreAI/examples"
 
