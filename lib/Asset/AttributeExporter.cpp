@@ -46,9 +46,12 @@ static Type integerType(IntegerType type) {
       SIGNED(64)
       SIGNED(32)
       SIGNED(16)
-      SIGNED(8) SIGNED(4) SIGNED(2)
+      SIGNED(8)
+      SIGNED(4)
+      SIGNED(2)
 #undef SIGNED
-          default : return {};
+    default:
+      return {};
     }
   }
   // Signless ones are read as unsigned.
@@ -59,9 +62,15 @@ static Type integerType(IntegerType type) {
     UNSIGNED(64)
     UNSIGNED(32)
     UNSIGNED(16)
-    UNSIGNED(8) UNSIGNED(6) UNSIGNED(4) UNSIGNED(3) UNSIGNED(2) UNSIGNED(1)
+    UNSIGNED(8)
+    UNSIGNED(6)
+    UNSIGNED(4)
+    UNSIGNED(3)
+    UNSIGNED(2)
+    UNSIGNED(1)
 #undef UNSIGNED
-        default : return {};
+  default:
+    return {};
   }
 }
 
@@ -360,8 +369,12 @@ Attribute AttributeExporter::translate(Attribute attribute) {
         Type kind = type(bind.getType());
         SmallVector<Attribute> arguments;
         use(kParameterDate);
-        if (!inner || !kind ||
-            !values(bind.getArguments().getValue(), arguments))
+        // Assets wrap plain values.
+        for (Attribute argument : bind.getArguments())
+          arguments.push_back(value(isa<param::ConstantAttr>(argument)
+                                        ? argument
+                                        : param::ConstantAttr::get(argument)));
+        if (!inner || !kind || llvm::is_contained(arguments, Attribute()))
           return {};
         return aicode::ParamBindAttr::get(context, inner, kind, arguments);
       })
@@ -574,7 +587,7 @@ LocationAttr AttributeExporter::translateLocation(LocationAttr location) {
     auto main = dyn_cast<aicode::DebugLocationAttr>(translateLocation(first));
     if (!main)
       return unknown();
-    SmallVector<Attribute> fused(main.getFusedWith());
+    SmallVector<Attribute> fused;
     for (Location other : others)
       fused.push_back(translateLocation(other));
     SmallVector<Attribute> facts(main.getMetadata());

@@ -120,6 +120,7 @@ private:
   Value broadcastWhere(ValueRange args);
   Value broadcastMatmul(ValueRange args);
   Value reduce(StringRef combiner, const APInt &start, ValueRange args);
+  Value reduce(StringRef combiner, Value start, ValueRange args);
   Value argmax(ValueRange args);
   Value mean(ValueRange args);
   Value softmax(ValueRange args);
@@ -157,6 +158,7 @@ private:
   Value castTo(Value value, Type element);
 
   // Steps that several ops share.
+  Type accumulator(Type kind);
   Value perAxisShape(Value input, Value axis);
   Value otherAxes(Value input, Value axis);
   std::pair<Value, Value> ends(Value range);
@@ -295,7 +297,7 @@ Value Decomposer::castTo(Value value, Type element) {
 //===----------------------------------------------------------------------===//
 
 Value Decomposer::broadcastBinary(StringRef primitive, ValueRange args) {
-  ArrayRef<int64_t> result = resultType().getShape();
+  SmallVector<int64_t> result = broadcast(shape(args[0]), shape(args[1]));
   SmallVector<Value> operands(args);
   bool areStatic = isStatic(shape(args[0])) && isStatic(shape(args[1]));
   if (areStatic) {
@@ -323,7 +325,7 @@ Value Decomposer::broadcastBinary(StringRef primitive, ValueRange args) {
   } else if (isStatic(result)) {
     Value target = sizes(result);
     for (Value &operand : operands)
-      if (shape(operand) != result)
+      if (shape(operand) != ArrayRef(result))
         operand = broadcastTo(operand, target, result);
   } else {
     Value left = shapeOf(args[0]);
@@ -332,7 +334,8 @@ Value Decomposer::broadcastBinary(StringRef primitive, ValueRange args) {
     for (Value &operand : operands)
       operand = broadcastTo(operand, target, result);
   }
-  return make(primitive, operands, resultType());
+  return make(primitive, operands,
+              tensor(result, resultType().getElementType()));
 }
 
 Value Decomposer::broadcastWhere(ValueRange args) {
@@ -341,8 +344,10 @@ Value Decomposer::broadcastWhere(ValueRange args) {
   Value left = shapeOf(args[1]);
   Value right = shapeOf(args[2]);
   SmallVector<int64_t> both = broadcast(shape(args[0]), shape(args[1]));
-  Value target =
-      isStatic(both) ? sizes(both) : broadcastShapes(condition, left);
+  bool hasScalar = shape(args[0]).empty() || shape(args[1]).empty();
+  Value target = isStatic(both) && !hasScalar
+                     ? sizes(both)
+                     : broadcastShapes(condition, left);
   target = broadcastShapes(target, right);
   SmallVector<Value> operands;
   for (Value operand : args)
@@ -407,7 +412,8 @@ Value Decomposer::broadcastMatmul(ValueRange args) {
 // Reductions
 //===----------------------------------------------------------------------===//
 
-/// An op with a body of two numbers.
+/// An op with a body of two numbers: what was found so far, which begins with
+/// the third operand, and the next one.
 Value Decomposer::makeReduction(
     StringRef code, ValueRange operands, Type result,
     llvm::function_ref<Value(Value, Value)> combine) {
@@ -417,9 +423,10 @@ Value Decomposer::makeReduction(
   state.addRegion();
   Operation *made = builder.create(state);
   OpBuilder::InsertionGuard guard(builder);
-  Type one = tensor({}, element(operands[0]));
-  Block *block = builder.createBlock(&made->getRegion(0), {}, {one, one},
-                                     {op->getLoc(), op->getLoc()});
+  Block *block = builder.createBlock(
+      &made->getRegion(0), {},
+      {operands[2].getType(), tensor({}, element(operands[0]))},
+      {op->getLoc(), op->getLoc()});
   Value combined = combine(block->getArgument(0), block->getArgument(1));
   makeOp("dataflow.yield_v1", combined, {});
   return made->getResult(0);
@@ -427,12 +434,25 @@ Value Decomposer::makeReduction(
 
 Value Decomposer::reduce(StringRef combiner, const APInt &start,
                          ValueRange args) {
-  Type kind = element(args[0]);
-  Value initial = splat(start, kind);
-  return makeReduction("primitive.reduce_v1", {args[0], args[1], initial}, kind,
-                       [&](Value lhs, Value rhs) {
-                         return make(combiner, {lhs, rhs}, lhs.getType());
+  return reduce(combiner, splat(start, element(args[0])), args);
+}
+
+Value Decomposer::reduce(StringRef combiner, Value start, ValueRange args) {
+  return makeReduction("primitive.reduce_v1", {args[0], args[1], start},
+                       element(args[0]), [&](Value found, Value next) {
+                         if (next.getType() != found.getType())
+                           next = castTo(next, element(found));
+                         return make(combiner, {found, next}, found.getType());
                        });
+}
+
+/// The type that sums and products are formed in.
+Type Decomposer::accumulator(Type kind) {
+  Element info = elementOf(kind);
+  if (info.semantics)
+    return info.width < 32 ? Type(aicode::Float32Type::get(context())) : kind;
+  return info.isSigned ? Type(aicode::SInt64Type::get(context()))
+                       : Type(aicode::UInt64Type::get(context()));
 }
 
 Value Decomposer::argmax(ValueRange args) {
@@ -450,7 +470,8 @@ Value Decomposer::argmax(ValueRange args) {
 
 /// The sum over the axes by the product of their extents.
 Value Decomposer::mean(ValueRange args) {
-  Type kind = element(args[0]);
+  Type narrow = element(args[0]);
+  Type kind = accumulator(narrow);
   Type wide = aicode::UInt64Type::get(context());
   size_t rank = shape(args[0]).size();
   Value sum = make("reduce_sum_v1", {castTo(args[0], kind), args[1]},
@@ -465,7 +486,8 @@ Value Decomposer::mean(ValueRange args) {
   Value axis = signedNumbers(0);
   Value product = make("reduce_product_v1", {castTo(reduced, wide), axis},
                        tensor(int64_t(1), wide));
-  return binary("broadcasting_divide_v1", sum, castTo(product, kind));
+  Value result = binary("broadcasting_divide_v1", sum, castTo(product, kind));
+  return castTo(result, narrow);
 }
 
 Value Decomposer::softmax(ValueRange args) {
@@ -476,15 +498,15 @@ Value Decomposer::softmax(ValueRange args) {
   return binary("broadcasting_divide_v1", raised, sum);
 }
 
-/// 1 / (1 + exp(0 - x))
+/// 1 / (1 + exp(0 - x)); all of it has the type of x, even if that is a scalar.
 Value Decomposer::sigmoid(Value input) {
-  Type kind = element(input);
-  Value zero = number(0, kind, int64_t(1));
-  Value one = number(1, kind, int64_t(1));
-  Value negated = binary("broadcasting_sub_v1", zero, input);
-  Value raised = make("primitive.exp_v1", negated, negated.getType());
-  Value sum = binary("broadcasting_add_v1", one, raised);
-  return binary("broadcasting_divide_v1", one, sum);
+  Type type = input.getType();
+  Value zero = number(0, element(input), int64_t(1));
+  Value one = number(1, element(input), int64_t(1));
+  Value negated = make("broadcasting_sub_v1", {zero, input}, type);
+  Value raised = make("primitive.exp_v1", negated, type);
+  Value sum = make("broadcasting_add_v1", {one, raised}, type);
+  return make("broadcasting_divide_v1", {one, sum}, type);
 }
 
 //===----------------------------------------------------------------------===//
@@ -688,6 +710,14 @@ SmallVector<Value> Decomposer::asymmetricStatistics(ValueRange args) {
 
 SmallVector<Value> Decomposer::body(StringRef code, ValueRange args) {
   auto element = [&] { return elementOf(Decomposer::element(args[0])); };
+  // The cast of a constant of these types is one that coreai-core leaves.
+  auto start = [&](int value) {
+    Type kind = Decomposer::element(args[0]);
+    Type wide = accumulator(kind);
+    bool isCast = isa<aicode::BFloat16Type>(kind) ||
+                  (!element().semantics && !element().isSigned);
+    return isCast ? castTo(number(value, kind), wide) : number(value, wide);
+  };
   if (code == "broadcasting_where_v1")
     return {broadcastWhere(args)};
   if (code == "broadcasting_batch_matmul_v1")
@@ -695,9 +725,9 @@ SmallVector<Value> Decomposer::body(StringRef code, ValueRange args) {
   if (StringRef name = code; name.consume_front("broadcasting_"))
     return {broadcastBinary(("primitive." + name).str(), args)};
   if (code == "reduce_sum_v1")
-    return {reduce("primitive.add_v1", bitsOf(element(), 0), args)};
+    return {reduce("primitive.add_v1", start(0), args)};
   if (code == "reduce_product_v1")
-    return {reduce("primitive.mul_v1", bitsOf(element(), 1), args)};
+    return {reduce("primitive.mul_v1", start(1), args)};
   if (code == "reduce_max_v1")
     return {reduce("primitive.maximum_v1", limitOf(element(), false), args)};
   if (code == "reduce_min_v1")

@@ -12,7 +12,11 @@
 #include "corten/Dialect/UDML/IR/UDMLDialect.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/TypeSwitch.h"
+
+#include <vector>
 
 using namespace corten;
 using namespace mlir;
@@ -30,7 +34,8 @@ private:
   LogicalResult exportBlock(Block &from, Block &to);
   LogicalResult exportRegion(Region &from, Region &to);
   LogicalResult exportOp(Operation &op);
-  LogicalResult exportShape(coreai::GetShapeOp op);
+  LogicalResult exportFolded(Operation &op);
+  LogicalResult exportConstant(Operation &op, Attribute value);
   LogicalResult addProperties(Operation &op, OperationState &state);
   LogicalResult addGraph(coreai::GraphOp op, OperationState &state);
   LogicalResult addFunction(udml::FuncOp op, OperationState &state);
@@ -41,6 +46,8 @@ private:
   OpBuilder builder;
   AttributeExporter attributes;
   IRMapping mapping;
+  /// Made from ops without effects, in their order.
+  std::vector<Operation *> removable;
 };
 } // namespace
 
@@ -58,6 +65,35 @@ uint32_t Exporter::newestOp(Operation *root) {
   return newest;
 }
 
+/// Brings the uses of each value into the order in which a reader meets them:
+/// bytecode says so where they are not, and assets never do.
+static void sortUses(Operation *root) {
+  llvm::DenseMap<Operation *, unsigned> places;
+  root->walk<WalkOrder::PreOrder>(
+      [&](Operation *op) { places[op] = places.size(); });
+  auto isBefore = [&](OpOperand *lhs, OpOperand *rhs) {
+    return std::pair(places[lhs->getOwner()], lhs->getOperandNumber()) <
+           std::pair(places[rhs->getOwner()], rhs->getOperandNumber());
+  };
+  auto sort = [&](Value value) {
+    SmallVector<OpOperand *> uses;
+    for (OpOperand &use : value.getUses())
+      uses.push_back(&use);
+    // The newest comes first.
+    if (llvm::is_sorted(llvm::reverse(uses), isBefore))
+      return;
+    llvm::sort(uses, isBefore);
+    for (OpOperand *use : uses)
+      use->set(value);
+  };
+  root->walk([&](Operation *op) {
+    llvm::for_each(op->getResults(), sort);
+    for (Region &region : op->getRegions())
+      for (Block &block : region)
+        llvm::for_each(block.getArguments(), sort);
+  });
+}
+
 OwningOpRef<aicode::AssetOp> Exporter::run(ModuleOp module) {
   MLIRContext *context = builder.getContext();
   OperationState state(attributes.location(module.getLoc()),
@@ -68,6 +104,11 @@ OwningOpRef<aicode::AssetOp> Exporter::run(ModuleOp module) {
   Block &block = asset->getBody().emplaceBlock();
   if (failed(exportBlock(*module.getBody(), block)))
     return {};
+  // What nothing uses stays behind.
+  for (Operation *op : llvm::reverse(removable))
+    if (op->use_empty())
+      op->erase();
+  sortUses(asset->getOperation());
   asset->setVersionAttr(aicode::WholeAttr::get(
       context, 32, /*isUnsigned=*/true, newestOp(asset->getOperation())));
   return asset;
@@ -102,17 +143,24 @@ LogicalResult Exporter::exportBlock(Block &from, Block &to) {
   return success();
 }
 
+/// Whether coreai-core leaves the op out if nothing uses it. It keeps loops and
+/// groups, which could go.
+static bool isRemovable(Operation &op) {
+  if (isa<coreai::ScanOp>(op))
+    return true;
+  return !op.hasTrait<OpTrait::IsTerminator>() &&
+         !isa<coreai::WhileOp, coreai::IsolatedGroupOp>(op) &&
+         wouldOpBeTriviallyDead(&op);
+}
+
 LogicalResult Exporter::exportOp(Operation &op) {
   // Says nothing but how a tensor lies in memory.
   if (isa<coreaix::ViewOp>(op)) {
     mapping.map(op.getResult(0), mapping.lookup(op.getOperand(0)));
     return success();
   }
-  if (auto shape = dyn_cast<coreai::GetShapeOp>(op)) {
-    auto input = dyn_cast<RankedTensorType>(shape.getInput().getType());
-    if (input && input.hasStaticShape())
-      return exportShape(shape);
-  }
+  if (succeeded(exportFolded(op)))
+    return success();
   const AssetOpInfo *info = assetOpOfName(op.getName().getStringRef());
   if (!info)
     return op.emitError("has no form in an asset");
@@ -131,6 +179,8 @@ LogicalResult Exporter::exportOp(Operation &op) {
   for (size_t i = 0; i < regions; ++i)
     state.addRegion();
   Operation *created = builder.create(state);
+  if (isRemovable(op))
+    removable.push_back(created);
   mapping.map(op.getResults(), created->getResults());
   if (info->hasDecomposition) {
     decompose(created);
@@ -142,20 +192,73 @@ LogicalResult Exporter::exportOp(Operation &op) {
   return success();
 }
 
-/// A shape that is known is a constant.
-LogicalResult Exporter::exportShape(coreai::GetShapeOp op) {
-  auto input = cast<RankedTensorType>(op.getInput().getType());
-  Type type = attributes.type(op.getResult().getType());
-  SmallVector<uint32_t> extents(input.getShape());
-  auto value = DenseElementsAttr::get(
-      RankedTensorType::get(static_cast<int64_t>(extents.size()),
-                            builder.getIntegerType(32, /*isSigned=*/false)),
-      ArrayRef<uint32_t>(extents));
+/// The elements of a range of integers whose bounds are constants, or null.
+static Attribute elementsOf(coreai::RangeOp range) {
+  auto type = cast<RankedTensorType>(range.getResult().getType());
+  SmallVector<APInt> bounds;
+  for (Value operand : range->getOperands()) {
+    DenseIntElementsAttr bound;
+    if (!matchPattern(operand, m_Constant(&bound)))
+      return {};
+    bounds.push_back(*bound.value_begin<APInt>());
+  }
+  // Longer ones cost less as an op.
+  constexpr int64_t kLongest = 1 << 10;
+  if (!type.hasStaticShape() || type.getNumElements() > kLongest)
+    return {};
+  SmallVector<APInt> elements;
+  for (int64_t i = 0; i < type.getNumElements(); ++i)
+    elements.push_back(bounds[0] + bounds[2] * APInt(bounds[2].getBitWidth(), i,
+                                                     /*isSigned=*/false,
+                                                     /*implicitTrunc=*/true));
+  return DenseElementsAttr::get(type, elements);
+}
+
+/// Whether a slice takes all there is, in its order.
+static bool isWhole(coreai::SliceOp slice) {
+  auto type = cast<RankedTensorType>(slice.getResult().getType());
+  DenseIntElementsAttr strides;
+  return slice.getInput().getType() == type && type.hasStaticShape() &&
+         matchPattern(slice.getStrides(), m_Constant(&strides)) &&
+         llvm::all_of(strides, [](const APInt &step) { return step.isOne(); });
+}
+
+/// Writes what an op does nothing to, or the constant that it is. Only its own
+/// operands count: what they fold to is not looked at again.
+LogicalResult Exporter::exportFolded(Operation &op) {
+  if (auto range = dyn_cast<coreai::RangeOp>(op)) {
+    Attribute elements = elementsOf(range);
+    return elements ? exportConstant(op, elements) : failure();
+  }
+  if (auto slice = dyn_cast<coreai::SliceOp>(op); slice && isWhole(slice)) {
+    mapping.map(op.getResult(0), mapping.lookup(slice.getInput()));
+    return success();
+  }
+  SmallVector<OpFoldResult> folded;
+  if (op.getNumResults() != 1 || op.hasTrait<OpTrait::ConstantLike>() ||
+      failed(op.fold(folded)) || folded.empty())
+    return failure();
+  auto value = dyn_cast<Value>(folded.front());
+  if (!value)
+    return exportConstant(op, cast<Attribute>(folded.front()));
+  // coreai-core keeps a negation that another one undoes.
+  if (isa<coreai::NotOp>(op))
+    return failure();
+  mapping.map(op.getResult(0), mapping.lookup(value));
+  return success();
+}
+
+LogicalResult Exporter::exportConstant(Operation &op, Attribute value) {
+  Type type = attributes.type(op.getResult(0).getType());
+  Attribute elements = attributes.elements(value);
+  if (!type || !elements)
+    return failure();
   OperationState state(attributes.location(op.getLoc()),
                        aicode::ConstantV1Op::getOperationName());
-  state.addAttribute("value", attributes.elements(value));
+  state.addAttribute("value", elements);
   state.addTypes(type);
-  mapping.map(op->getResult(0), builder.create(state)->getResult(0));
+  removable.push_back(builder.create(state));
+  mapping.map(op.getResult(0), removable.back()->getResult(0));
   return success();
 }
 

@@ -18,6 +18,7 @@ The package needs neither torch nor coreai-core to be imported.
 from __future__ import annotations
 
 from corten._model import Model, convert_pt2, diff, doctor, open
+from corten._save import save
 from corten._types import (
     Composite,
     CompositeOps,
@@ -59,4 +60,5 @@ __all__ = [
     "diff",
     "doctor",
     "open",
+    "save",
 ]
