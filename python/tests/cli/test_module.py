@@ -60,12 +60,7 @@ def test_convert(classifier: Written, tmp_path: Path) -> None:
     model.save(path)
     ours, official = corten.open(path), corten.open(classifier.path)
     assert ours.info()["entry_points"] == official.info()["entry_points"]
-    again = corten.convert_pt2(
-        classifier.archive, input_names=["image"], output_names=["probs", "features"]
-    )
-    assert corten.diff(model, again)["same"]
-    again.strip()
-    assert corten.diff(model, again, graph="main")["same"]
+    assert corten.diff(ours, official)["same"]
     two = corten.convert_pt2(
         entry_points={"a": classifier.archive, "b": classifier.archive}, release=True
     )
