@@ -36,7 +36,9 @@ static llvm::Error countArchive(const std::string &path,
         archive->read(name, [](const Operator &) { return true; });
     if (!program)
       return program.takeError();
-    files.push_back({archive->models().size() > 1 ? path + ":" + name : path,
+    files.push_back({archive->models().size() > 1
+                         ? (llvm::Twine(path) + ":" + name).str()
+                         : path,
                      countOps(**program)});
   }
   return llvm::Error::success();
