@@ -14,4 +14,6 @@ NB_MODULE(_native, module) {
   corten::bindings::bindPt2(module);
   corten::bindings::bindInspect(module);
   corten::bindings::bindReceive(module);
+  corten::bindings::bindGraphDiff(module);
+  corten::bindings::bindView(module);
 }
