@@ -74,9 +74,9 @@ def main() -> None:
         "100 edits": stack(layers, range(0, layers, max(1, layers // 100))),
         "a layer left out": stack(layers, left_out=layers // 2),
     }
+    policy = _native.WeightPolicy.IGNORE
     for what, text in others.items():
         target = _native.receive(text)
-        policy = _native.WeightPolicy.IGNORE
 
         def diff(target: _native.ReceivedModule = target) -> _native.GraphDiff:
             return _native.diff_graph(source, target, "main", policy)
