@@ -390,7 +390,7 @@ def _convert_raw(array: Any) -> NumpyArray[Any] | None:
 
 #: Operations that only see their first operand in another shape. Compilers drop
 #: them where they can.
-_RESHAPES = frozenset({"coreai.reshape", "coreai.expand_dims", "coreai.shrink_dims"})
+RESHAPES = frozenset({"coreai.reshape", "coreai.expand_dims", "coreai.shrink_dims"})
 
 
 def _static_shape(value: Any) -> tuple[int, ...] | None:
@@ -423,6 +423,8 @@ class _ProgramInspector(CoreAIInspector):
         )
         super().__init__(loaded.model, entry_point.split(".")[-1], loaded)
         self._exposed = loaded.exposed
+        #: Operations that see an exposed result in another shape.
+        self._reshaped: dict[int, tuple[Any, tuple[int, ...]]] = {}
         self._graphs = graphs(module)
         operations = [op for g in self._graphs.values() for op in all_operations(g)]
         invokes = [op for op in operations if op.name == "coreai.invoke"]
@@ -434,14 +436,30 @@ class _ProgramInspector(CoreAIInspector):
                 continue
             if op.name == "coreai.constant" and number in candidates:
                 self._places[number] = {0: candidates[number]}
-            elif op.name in _RESHAPES:
-                place = self._place_of(op.operands[0])
-                shape = _static_shape(op.results[0])
-                if place and not place.candidates and shape is not None:
-                    self._places[number] = {0: replace(place, shape=shape)}
+            elif op.name in RESHAPES:
+                self._add_reshape(op, number)
         for invoke in invokes:
             self._add_invoke(invoke)
         self._drop_ambiguous(operations)
+
+    def _add_reshape(self, op: Any, number: int) -> None:
+        shape = _static_shape(op.results[0])
+        if shape is None:
+            return
+        source = op.operands[0]
+        producer: Any = source.owner
+        while isinstance(producer, ir.Operation) and producer.name in RESHAPES:
+            operands: Any = producer.operands
+            source = operands[0]
+            producer = source.owner
+        if isinstance(producer, ir.Operation):
+            key = (Location(producer).op_id(), ir.OpResult(source).result_number)
+            if key in self._exposed.values():
+                self._reshaped[number] = (key, shape)
+                return
+        place = self._place_of(source)
+        if place and not place.candidates:
+            self._places[number] = {0: replace(place, shape=shape)}
 
     def _drop_ambiguous(self, operations: list[Any]) -> None:
         """Forget results of one operation, which the runtime shows in any order."""
@@ -460,14 +478,17 @@ class _ProgramInspector(CoreAIInspector):
         """Run the function; see :class:`Inspector`."""
         values = await super().get_intermediates_for_ops(op_ids, inputs)
         outputs = self._last_outputs or {}
+        exposed = {key: outputs.pop(name) for name, key in self._exposed.items()}
         wanted = set(op_ids)
         by_op: dict[int, dict[int, NumpyArray[Any]]] = {}
-        for name, (number, result) in self._exposed.items():
-            array = outputs.pop(name)
+        for (number, result), array in exposed.items():
             if number in wanted:
                 by_op.setdefault(number, {})[result] = array
         for number, results in by_op.items():
             values[number] = [results.get(i) for i in range(1 + max(results))]
+        for op_id, (key, shape) in self._reshaped.items():
+            if op_id in wanted:
+                values[op_id] = [exposed[key].reshape(shape)]
         return values
 
     def _constant_candidates(self) -> dict[int, _Place]:
@@ -511,4 +532,6 @@ class _ProgramInspector(CoreAIInspector):
         if value.owner.name == "coreai.invoke":
             return self._result_of(value.owner, result)
         number = Location(value.owner).op_id()
-        return self._places.get(number, {}).get(result) if number is not None else None
+        places = self._places.get(number, {}) if number is not None else {}
+        # Which of several results is which cannot be told.
+        return places.get(result) if len(places) == 1 else None
