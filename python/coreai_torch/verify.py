@@ -6,7 +6,7 @@ from __future__ import annotations
 import io
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 import numpy as np
 import torch
 from coreai.authoring import AIModelAsset
+from torch.utils import _pytree as pytree
 
 from coreai_torch._decompositions import get_decomp_table
 from coreai_torch.converter import TorchConverter
@@ -390,6 +391,20 @@ class _Run:
         self.torch_outputs = run_program(exported, self.inputs, self.values.__setitem__)
         self.observed, self.outputs = self._run_converted()
 
+    def _recorder(self) -> Callable[[str, Any], None]:
+        """Keeps values; copies of them where the program writes to tensors."""
+        if not any(
+            isinstance(node.target, torch._ops.OpOverload)
+            and node.target._schema.is_mutable
+            for node in self.nodes.values()
+        ):
+            return self.values.__setitem__
+
+        def record(name: str, value: Any) -> None:
+            self.values[name] = pytree.tree_map_only(torch.Tensor, torch.clone, value)
+
+        return record
+
     def _run_converted(self) -> tuple[dict[Any, Any], dict[str, _session.Array]]:
         inspector = _ProgramInspector(self.program, self.entry_point)
         wanted = {p.target_id for pairs in self.pairings.values() for p in pairs}
@@ -490,7 +505,13 @@ class _Run:
         }
 
     def _state_names(self) -> set[str]:
-        return set(self._state_names_by_target().values())
+        """States that the program returns, whether the signature says so or not."""
+        lifted = {
+            argument
+            for argument, placeholder in self.binding.placeholders.items()
+            if placeholder not in user_inputs(self.exported)
+        }
+        return lifted | set(self._state_names_by_target().values())
 
     def find_culprits(self, comparisons: dict[str, Comparison]) -> list[Culprit]:
         """Narrow down the places where differences begin."""
@@ -631,7 +652,12 @@ def verify(
         )
         raise TypeError(msg)
     if program is None:
-        program = _convert(exported, entry_point)
+        try:
+            program = _convert(exported, entry_point)
+        except ValueError:
+            # As torch.export() returns it.
+            exported = _decomposed(exported)
+            program = _convert(exported, entry_point)
     elif not _is_known(exported, program, entry_point):
         exported = _decomposed(exported)
     run = _Run(exported, program, entry_point, inputs, _Tolerance(rtol, atol))

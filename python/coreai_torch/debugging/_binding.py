@@ -58,7 +58,8 @@ class InputBinding:
             for spec in exported.graph_signature.input_specs
             if spec.arg.name in wanted
         ]
-        if not set(self._arguments) <= set(placeholders):
+        every = {spec.arg.name for spec in exported.graph_signature.input_specs}
+        if not set(self._arguments) <= every:
             # Inputs that are no tensors are no arguments.
             tensors = {
                 node.name

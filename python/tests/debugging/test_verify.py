@@ -336,6 +336,111 @@ def test_control_flow(tmp_path):
     assert found.culprits[0].nodes[-1].name == "relu"
 
 
+def dynamic_shapes():
+    class Model(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.norm = torch.nn.LayerNorm(8)
+
+        def forward(self, x):
+            return self.norm(x).reshape(x.shape[0] * 2, 4).softmax(0)
+
+    batch = {0: torch.export.Dim("batch", min=2, max=64)}
+    exported = torch.export.export(
+        Model(), (torch.randn(4, 8),), dynamic_shapes={"x": batch}
+    ).run_decompositions(coreai_torch.get_decomp_table())
+    return exported, convert(exported), (torch.randn(7, 8),), {}
+
+
+def not_decomposed():
+    subject = SUBJECTS["decoder"]()
+    exported = torch.export.export(subject.module, subject.args)
+    converter = TorchConverter(verbose=False)
+    converter.add_exported_program(exported, decompose=True)
+    return exported, converter.to_coreai(), subject.args, {}
+
+
+def not_decomposed_nor_converted():
+    subject = SUBJECTS["decoder"]()
+    exported = torch.export.export(subject.module, subject.args)
+    return exported, None, subject.args, {}
+
+
+def one_of_several():
+    first, second = SUBJECTS["decoder"](), SUBJECTS["cnn"]()
+    converter = TorchConverter(verbose=False)
+    converter.add_exported_program(first.exported, entrypoint_name="decode")
+    converter.add_exported_program(second.exported, entrypoint_name="see")
+    return second.exported, converter.to_coreai(), second.args, {"entry_point": "see"}
+
+
+def externalized():
+    subject = SUBJECTS["cnn"]()
+    converter = TorchConverter(verbose=False)
+    converter.add_pytorch_module(
+        subject.module,
+        export_fn=lambda module: export(module, subject.args),
+        externalize_modules=[support.debugging.Block],
+    )
+    return subject.module, converter.to_coreai(), subject.args, {}
+
+
+def other_names():
+    subject = SUBJECTS["decoder"]()
+    converter = TorchConverter(verbose=False)
+    converter.add_exported_program(
+        subject.exported, ["t", "p"], ["logits"], ["keys", "values"]
+    )
+    program = converter.to_coreai()
+    program.optimize()
+    inputs = dict(zip(("t", "p"), subject.args, strict=True))
+    return subject.exported, program, inputs, {}
+
+
+def an_input_that_is_written():
+    class Model(torch.nn.Module):
+        def forward(self, x, cache):
+            cache.add_(x)
+            return cache * 2
+
+    inputs = (torch.ones(3), torch.zeros(3))
+    exported = export(Model(), tuple(x.clone() for x in inputs))
+    program = convert(exported)
+    program.optimize()
+    return exported, program, inputs, {}
+
+
+def containers():
+    class Model(torch.nn.Module):
+        def forward(self, d, pair):
+            return {"a": d["x"] + pair[0], "b": (d["y"] * pair[1], pair[0].shape[0])}
+
+    tensors = [torch.randn(3) for _ in range(4)]
+    return Model(), None, ({"x": tensors[0], "y": tensors[1]}, tensors[2:]), {}
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        dynamic_shapes,
+        not_decomposed,
+        not_decomposed_nor_converted,
+        one_of_several,
+        externalized,
+        other_names,
+        an_input_that_is_written,
+        containers,
+    ],
+)
+def test_programs_of_all_forms(make):
+    model, program, inputs, options = make()
+    found = verify(model, program, inputs, **options)
+    found.assert_close()
+    known = sum(c.status == "pass" for c in found.comparisons)
+    assert known >= 0.75 * len(found.comparisons)
+    assert any(c.operator == "output" for c in found.comparisons)
+
+
 def test_wrong_arguments():
     subject = SUBJECTS["cnn"]()
     with pytest.raises(TypeError, match=r"must be a torch.nn.Module or .* got int"):
