@@ -11,6 +11,7 @@ from coreai_torch.externalize import (
     _subexport_and_restore,
 )
 from coreai_torch.kernels import MetalParameter, TorchMetalKernel
+from coreai_torch.verify import verify
 
 check_torch()
 
@@ -24,4 +25,5 @@ __all__ = [
     "_subexport_and_restore",
     "generate_composite_decl",
     "get_decomp_table",
+    "verify",
 ]
