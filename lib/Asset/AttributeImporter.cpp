@@ -20,9 +20,7 @@ using namespace mlir;
 
 Type AttributeImporter::type(Type type) {
   auto known = types.find(type);
-  if (known != types.end())
-    return known->second;
-  Type result = translate(type);
+  Type result = known != types.end() ? known->second : translate(type);
   if (!result)
     error() << "type " << type << " has no counterpart in a program";
   types[type] = result;
@@ -180,9 +178,8 @@ Attribute AttributeImporter::value(Attribute attribute) {
   if (!attribute)
     return {};
   auto known = attributes.find(attribute);
-  if (known != attributes.end())
-    return known->second;
-  Attribute result = translate(attribute);
+  Attribute result =
+      known != attributes.end() ? known->second : translate(attribute);
   if (!result)
     error() << "attribute " << attribute << " has no counterpart in a program";
   attributes[attribute] = result;
@@ -574,8 +571,10 @@ Attribute AttributeImporter::translateDebugInfo(Attribute attribute) {
 }
 
 Location AttributeImporter::location(Location location) {
-  LocationAttr translated = translateLocation(location);
   // A place that cannot be told is no reason to refuse a program.
+  bool wasQuiet = std::exchange(isQuiet, true);
+  LocationAttr translated = translateLocation(location);
+  isQuiet = wasQuiet;
   return translated ? Location(translated) : UnknownLoc::get(context);
 }
 

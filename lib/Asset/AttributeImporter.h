@@ -44,7 +44,14 @@ public:
   /// `integer<1 bit> 1`.
   static bool isSet(mlir::Attribute attribute);
 
-  mlir::InFlightDiagnostic error() { return mlir::emitError(place); }
+  /// Reports the first failure; those that follow from it say nothing.
+  mlir::InFlightDiagnostic error() {
+    mlir::InFlightDiagnostic diagnostic = mlir::emitError(place);
+    if (isQuiet || hasFailed)
+      diagnostic.abandon();
+    hasFailed |= !isQuiet;
+    return diagnostic;
+  }
 
 private:
   mlir::Type translate(mlir::Type type);
@@ -64,6 +71,9 @@ private:
   /// What the weights lie in.
   std::shared_ptr<void> owner;
   mlir::Location place;
+  /// Set while something is read that the program can do without.
+  bool isQuiet = false;
+  bool hasFailed = false;
   std::function<mlir::InFlightDiagnostic()> report = [this] { return error(); };
   llvm::DenseMap<mlir::Type, mlir::Type> types;
   llvm::DenseMap<mlir::Attribute, mlir::Attribute> attributes;

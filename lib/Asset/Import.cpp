@@ -255,8 +255,9 @@ LogicalResult Importer::importGraph(aicode::GraphV1Op op) {
     state.addAttribute("res_attrs", *results);
   if (std::optional<Attribute> composite = op.getCompositeDecl()) {
     auto named = dyn_cast<aicode::NamedListAttr>(*composite);
-    DictionaryAttr entries =
-        named ? attributes.dictionary(named.getValues()) : DictionaryAttr();
+    if (!named)
+      return op.emitError("a composite without a name");
+    DictionaryAttr entries = attributes.dictionary(named.getValues());
     if (!entries)
       return failure();
     state.addAttribute("composite_decl",
@@ -379,9 +380,11 @@ LogicalResult Importer::importOldOp(Operation &op) {
       .Case([&](aicode::GetShapeV1Op) -> LogicalResult {
         FailureOr<OperationState> state =
             begin(op, coreai::GetShapeOp::getOperationName());
-        if (failed(state) || state->types.size() != 1)
+        if (failed(state))
           return failure();
-        auto old = dyn_cast<RankedTensorType>(state->types.front());
+        auto old = state->types.size() == 1
+                       ? dyn_cast<RankedTensorType>(state->types.front())
+                       : RankedTensorType();
         if (!old)
           return op.emitError("a shape that is no tensor");
         state->types.front() = old.clone(index);
@@ -394,8 +397,10 @@ LogicalResult Importer::importOldOp(Operation &op) {
       .Case([&](aicode::TileV1Op) -> LogicalResult {
         FailureOr<OperationState> state =
             begin(op, coreai::TileOp::getOperationName());
-        if (failed(state) || state->operands.size() != 2)
+        if (failed(state))
           return failure();
+        if (state->operands.size() != 2)
+          return op.emitError("a tile has two operands");
         state->operands[1] = castTo(state->location, state->operands[1], index);
         finish(op, *state);
         return success();

@@ -8,6 +8,7 @@
 // below, of that place's value with the written part replaced.
 
 #include "corten/Program/Functionalize.h"
+#include "corten/Program/Outline.h"
 
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
@@ -297,32 +298,23 @@ std::optional<Obstacle> Functionalizer::run() {
         return obstacle;
       }
   }
-  dropDead();
   graph.nodes = std::move(rewritten);
+  dropDead();
   return obstacle;
 }
 
-static void forEachNode(const Argument &argument,
-                        llvm::function_ref<void(const Node *)> visit) {
-  if (argument.isValue())
-    visit(argument.asNode());
-  else if (argument.isList())
-    for (const Argument &element : argument.asList())
-      forEachNode(element, visit);
-}
-
 /// Without writes, what no output needs has no effect. A decomposition drops it
-/// too, such as random numbers that only training would use.
+/// too, such as random numbers that only training would use. Calls of marked
+/// modules stay: they may have had an effect, and outlining finds out.
 void Functionalizer::dropDead() {
-  llvm::DenseSet<const Node *> live;
-  auto mark = [&](const Node *node) { live.insert(node); };
-  for (const Argument &output : graph.outputs)
-    forEachNode(output, mark);
-  for (const Node *node : llvm::reverse(rewritten))
-    if (live.contains(node))
-      for (const Argument &argument : node->arguments)
-        forEachNode(argument, mark);
-  llvm::erase_if(rewritten, [&](const Node *node) {
+  size_t numOutputs = graph.outputs.size();
+  for (const Node *node : graph.nodes)
+    if (node->kind == Node::Kind::Call &&
+        node->callee->nameSpace == kMarkNamespace)
+      graph.outputs.push_back(Argument::node(node));
+  llvm::DenseSet<const Node *> live = liveNodes(graph);
+  graph.outputs.resize(numOutputs);
+  llvm::erase_if(graph.nodes, [&](const Node *node) {
     return node->kind == Node::Kind::Call && !live.contains(node);
   });
 }
@@ -546,13 +538,23 @@ const Node *Functionalizer::replacePart(const Node *by, const Place &part,
 // Calls
 //===----------------------------------------------------------------------===//
 
+/// True for a call that returns its operand, not another view of it: torch may
+/// take the one for the other anywhere in a program.
+static bool returnsItself(const Node &node) {
+  const Operator &op = *node.callee;
+  if (op.mutates) // detach_, requires_grad_
+    return true;
+  return node.sharesMemory &&
+         (op.name.starts_with("to.") || op.name == "contiguous.default" ||
+          op.name == "type_as.default");
+}
+
 bool Functionalizer::rewriteView(const Node *node) {
   Argument operand = resolve(node->arguments[0]);
   if (!operand.isValue())
     return rewriteUnknownView(node);
   unsigned base = placeOf(operand.asNode());
-  if (node->callee->mutates) {
-    // detach_ and requires_grad_: the tensor itself.
+  if (returnsItself(*node)) {
     substitutes[node] = operand;
     return true;
   }

@@ -13,6 +13,7 @@ void bindModules(nanobind::module_ &module);
 void bindProgram(nanobind::module_ &module);
 void bindMetal(nanobind::module_ &module);
 void bindConversion(nanobind::module_ &module);
+void bindReceive(nanobind::module_ &module);
 
 } // namespace corten::bindings
 

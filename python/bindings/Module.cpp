@@ -11,4 +11,5 @@ NB_MODULE(_native, module) {
   corten::bindings::bindProgram(module);
   corten::bindings::bindMetal(module);
   corten::bindings::bindConversion(module);
+  corten::bindings::bindReceive(module);
 }

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
     from torch.export import ExportedProgram
 
+    from coreai_torch.externalize import ExternalizedModule
+
 _LOGGER = logging.getLogger("coreai_torch")
 
 #: Operators that return their operand, or a view of it, where they can.
@@ -280,7 +282,10 @@ def _trace(
 
 
 def _read_native(
-    program: ExportedProgram, lowerings: Collection[str], entrypoint_name: str
+    program: ExportedProgram,
+    lowerings: Collection[str],
+    entrypoint_name: str,
+    externalized: Sequence[ExternalizedModule],
 ) -> tuple[_native.Program, bool] | str:
     """The program, or why C++ cannot take it as it is."""
     walker = _UndecomposedWalker(lowerings)
@@ -301,7 +306,8 @@ def _read_native(
                 f"{name} ({count})" for name, count in sorted(walker.decomposed.items())
             ),
         )
-    return walker.builder.finish([]), walker.has_copies
+    modules = [module.native() for module in externalized]
+    return walker.builder.finish(modules), walker.has_copies
 
 
 def read_program(
@@ -309,6 +315,7 @@ def read_program(
     decompose: bool,
     lowerings: Collection[str],
     entrypoint_name: str,
+    externalized: Sequence[ExternalizedModule] = (),
 ) -> tuple[_native.Program, bool, ExportedProgram]:
     """Read ``program`` into the C++ model.
 
@@ -317,17 +324,19 @@ def read_program(
         decompose: It was not decomposed; do what that takes.
         lowerings: Qualified names that the user has registered.
         entrypoint_name: For the log.
+        externalized: Modules that were marked while it was exported; their
+            calls become graphs.
 
     Returns:
         The model, whether it holds copies of weights, and the exported program
         that it was read from: ``program``, or what torch made of it.
     """
     if decompose:
-        read = _read_native(program, lowerings, entrypoint_name)
+        read = _read_native(program, lowerings, entrypoint_name, externalized)
         if not isinstance(read, str):
             return (*read, program)
         _LOGGER.info(
             "%s: decomposed by torch as a whole, because %s", entrypoint_name, read
         )
         program = program.run_decompositions(get_decomp_table())
-    return (*read_exported_program(program), program)
+    return (*read_exported_program(program, externalized), program)

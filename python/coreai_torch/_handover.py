@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from coreai._compiler import ir
 from coreai._compiler._mlir_libs._coreaiIR._bindings import mlir as _bindings
@@ -28,26 +28,35 @@ _BLOB_ALIGNMENT = 16
 WeightCache = dict[tuple[int, int, str], ir.Attribute]
 
 
+def resource_key(attribute: ir.Attribute) -> str | None:
+    """Return the key of the weight that ``attribute`` names, if it names one."""
+    text = str(attribute)
+    if not text.startswith("dense_resource<"):
+        return None
+    return text[len("dense_resource<") : text.index("> : ")].strip('"')
+
+
 def _attach_weights(
     module: ir.Module, resources: list[tuple[str, str, Any]], cache: WeightCache
-) -> None:
+) -> dict[str, Any]:
     """Gives every constant that names a resource a view of its data.
 
     Weights stand at the top of their graph, so only that part is visited. They
     are attached under the weight's name: the key in the module is taken.
+    Returns the data by the key that it now has.
     """
     by_key = {key: (name, data) for key, name, data in resources}
     missing = set(by_key)
+    attached: dict[str, Any] = {}
     graph: Any
     for graph in module.body.operations:
         for op in graph.bodyRegion.blocks[0].operations:
             operation = op.operation
             if operation.name != "coreai.constant":
                 break
-            text = str(operation.attributes["value"])
-            if not text.startswith("dense_resource<"):
+            key = resource_key(operation.attributes["value"])
+            if key is None:
                 continue
-            key = text[len("dense_resource<") : text.index(">")]
             name, data = by_key[key]
             missing.discard(key)
             element_type = operation.results[0].type
@@ -59,13 +68,15 @@ def _attach_weights(
                 )
                 cache[identity] = attribute
             operation.attributes["value"] = attribute
+            attached[cast("str", resource_key(attribute))] = data
     if missing:
         # coreai-core ends the process when it saves a constant without data.
         msg = f"no constant takes the data of {sorted(missing)}"
         raise RuntimeError(msg)
+    return attached
 
 
-def _operations(module: ir.Module) -> list[ir.Operation]:
+def operations_of(module: ir.Module) -> list[ir.Operation]:
     """The operations of a module, each after what it contains."""
     operations: list[ir.Operation] = []
 
@@ -118,10 +129,9 @@ def to_program(
     with mlir_context, ir.Location.unknown():
         with _single_threaded(mlir_context, is_private):
             module = ir.Module.parse(converted.bytecode(), mlir_context)
-            operations = _operations(module)
+            operations = operations_of(module)
             _set_locations(operations, *converted.location_table())
             resources = converted.resources()
-            if resources:
-                _attach_weights(module, resources, cache)
+            weights = _attach_weights(module, resources, cache) if resources else {}
         calls.lower(module, operations)
-    return program_of(module)
+    return program_of(module, weights)

@@ -9,7 +9,7 @@ nobody called it.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from coreai.authoring import AIProgram
 
@@ -52,7 +52,18 @@ _PROGRAM: Any = (
 )
 
 
-def program_of(module: ir.Module) -> AIProgram:
-    """Return the program that ``module`` is."""
-    program: AIProgram = _PROGRAM._from_mlir_module(module)
-    return program
+def program_of(module: ir.Module, weights: dict[str, Any]) -> AIProgram:
+    """Return the program that ``module`` is.
+
+    ``weights`` is the memory behind the keys of its weights. coreai-core has no
+    way to ask for it, so the program remembers it.
+    """
+    program: Any = _PROGRAM._from_mlir_module(module)
+    program._corten_weights = weights
+    return cast("AIProgram", program)
+
+
+def weights_of(program: AIProgram) -> dict[str, Any]:
+    """Return the memory of those weights whose memory is known, by key."""
+    weights: dict[str, Any] = getattr(program, "_corten_weights", {})
+    return weights

@@ -9,7 +9,7 @@ import sys
 import threading
 import time
 import warnings
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -30,12 +30,13 @@ from coreai_torch._validate import (
     check_supported,
 )
 from coreai_torch._version import __version__
-from coreai_torch._walk import read_exported_program
 from coreai_torch.externalize import (
     ExternalizedModule,
     class_names,
     export_externalized,
     export_lock,
+    structure_of,
+    warn_of_unmatched,
     warn_of_unused,
 )
 from coreai_torch.kernels import TorchMetalKernel
@@ -60,22 +61,44 @@ def _source_roots() -> list[str]:
     return [folder.rstrip("/") + "/" for folder in sorted(folders)]
 
 
-@dataclass(frozen=True)
+@dataclass
 class _Externalizing:
-    """A module that is exported once more when it is converted."""
+    """A module that is exported with marks around the calls of others."""
 
     module: torch.nn.Module
     export_fn: Callable[[torch.nn.Module], ExportedProgram]
     targets: list[Any]
+    #: The programs that ``export_fn`` returns are not decomposed.
+    decompose: bool
+    #: The module as it was when it was exported last.
+    structure: Hashable = None
 
-    def read(self) -> tuple[_native.Program, bool]:
-        """Export with the boundaries of the targets, and read the program."""
+    def export(self) -> tuple[ExportedProgram, list[ExternalizedModule]]:
+        """Export the module as it is now."""
+        structure = structure_of(self.module)
         exported, modules = export_externalized(
             self.module, self.export_fn, self.targets
         )
-        program, is_snapshot = read_exported_program(exported, modules)
-        warn_of_unused(modules, program.called_modules)
-        return program, is_snapshot
+        self.structure = structure
+        return exported, modules
+
+    def has_changed(self) -> bool:
+        """Whether there is no export yet, or it may be out of date."""
+        return self.structure != structure_of(self.module)
+
+    def try_export(self) -> tuple[ExportedProgram, list[ExternalizedModule]] | None:
+        """Export, unless something is wrong with the module or the targets.
+
+        That is for the conversion to tell.
+        """
+        try:
+            exported, modules = self.export()
+            for module in modules:
+                module.native()
+        except Exception:
+            self.structure = None
+            return None
+        return exported, modules
 
 
 @dataclass
@@ -100,25 +123,29 @@ class _Staged:
     decompose: bool = False
     lowerings: Collection[str] = ()
 
-    def _read_again(self) -> tuple[_native.Program, bool]:
-        if self.externalizing is not None:
-            return self.externalizing.read()
-        if self.externalized:
-            return read_exported_program(self.exported_program, self.externalized)
-        return read_program(
+    def _read_again(self) -> None:
+        decompose = self.decompose
+        if self.externalizing and self.externalizing.has_changed():
+            self.exported_program, self.externalized = self.externalizing.export()
+            decompose = self.externalizing.decompose
+        self.program, self.is_snapshot, self.exported_program = read_program(
             self.exported_program,
-            self.decompose,
+            decompose,
             self.lowerings,
             self.entrypoint_name,
-        )[:2]
+            self.externalized,
+        )
 
     def entry_point(self) -> _native.EntryPoint:
         """The program as it is now, under its names."""
         # Attributes of external modules count as they are now, as weights do.
         if self.is_snapshot or self.externalized or self.externalizing:
             start = time.perf_counter()
-            self.program, self.is_snapshot = self._read_again()
+            self._read_again()
             self.read_seconds = time.perf_counter() - start
+        if self.externalizing:
+            warn_of_unmatched(self.externalizing.module, self.externalizing.targets)
+            warn_of_unused(self.externalized, self.program.called_modules)
         return _native.EntryPoint(
             self.program,
             self.entrypoint_name,
@@ -137,6 +164,19 @@ class _Staged:
                 else ""
             )
         )
+
+
+def _export(
+    module: torch.nn.Module, export_fn: Callable[[torch.nn.Module], ExportedProgram]
+) -> ExportedProgram:
+    try:
+        return export_fn(module)
+    except Exception as error:
+        msg = (
+            f"Your model failed to export: {error}\n"
+            "Make the model exportable with torch.export first."
+        )
+        raise RuntimeError(msg) from error
 
 
 def _names(value: Sequence[str] | None, parameter: str) -> list[str]:
@@ -292,8 +332,8 @@ class TorchConverter:
         Args:
             module: The module; may also be given as ``model``.
             export_fn: Called once with the module; returns the exported and
-                decomposed program. Called again by each conversion when there
-                are modules to externalize.
+                decomposed program. Called again by a conversion if there are
+                modules to externalize and the module has changed since.
             externalize_modules: :class:`ExternalizeSpec`s of the modules that
                 stay graphs of their own, or their classes.
             input_names: As in :meth:`add_exported_program`.
@@ -323,16 +363,16 @@ class TorchConverter:
             msg = f"expected a torch.nn.Module, got {type(module).__name__}"
             raise TypeError(msg)
         self._check_entrypoint(entrypoint_name)
-        try:
-            # Another thread may be exporting the module with boundaries in it.
-            with export_lock:
-                exported = export_fn(module)
-        except Exception as error:
-            msg = (
-                f"Your model failed to export: {error}\n"
-                "Make the model exportable with torch.export first."
-            )
-            raise RuntimeError(msg) from error
+        externalizing = None
+        marked = None
+        # Another thread may be exporting the module with boundaries in it.
+        with export_lock:
+            if externalize_modules:
+                externalizing = _Externalizing(
+                    module, export_fn, list(externalize_modules), decompose
+                )
+                marked = externalizing.try_export()
+            exported, externalized = marked or (_export(module, export_fn), [])
         if not isinstance(exported, torch.export.ExportedProgram):
             msg = (
                 "export_fn must return a torch.export.ExportedProgram, "
@@ -348,9 +388,8 @@ class TorchConverter:
             state_names,
             entrypoint_name,
             decompose=decompose,
-            externalizing=_Externalizing(module, export_fn, list(externalize_modules))
-            if externalize_modules
-            else None,
+            externalized=externalized,
+            externalizing=externalizing,
         )
 
     def register_custom_kernels(
@@ -512,22 +551,13 @@ class TorchConverter:
             )
             raise TypeError(msg)
         start = time.perf_counter()
-        if decompose and (externalized or externalizing):
-            msg = (
-                "decompose=True does not go with externalized modules: call "
-                "run_decompositions() where the program is exported"
-            )
-            raise ValueError(msg)
-        read_from = exported_program
-        if externalized:
-            program, is_snapshot = read_exported_program(exported_program, externalized)
-        else:
-            program, is_snapshot, read_from = read_program(
-                exported_program,
-                decompose,
-                self._lowerings(),
-                entrypoint_name,
-            )
+        program, is_snapshot, read_from = read_program(
+            exported_program,
+            decompose,
+            self._lowerings(),
+            entrypoint_name,
+            externalized,
+        )
         read_seconds = time.perf_counter() - start
         check_supported(program, entrypoint_name, self._lowerings())
         staged = _Staged(

@@ -13,7 +13,7 @@ import inspect
 import threading
 import types
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -309,33 +309,54 @@ def _patch_model_for_externalization(
     Raises:
         RuntimeError: If the model is marked already; then all marks go.
     """
-    specs = [_spec_of(target) for target in targets]
+    _refuse_marked(model)
+    _mark(model, targets)
+    warn_of_unmatched(model, targets)
+
+
+def _refuse_marked(model: torch.nn.Module) -> None:
     if marked := _find_marked_submodules(model):
         _restore_externalized(marked)
         msg = f"{type(model).__name__} was already marked for externalization"
         raise RuntimeError(msg)
-    unmatched = list(specs)
-    try:
-        for path, module in model.named_modules():
-            for spec in specs:
-                target: Any = spec.target_class
-                if not isinstance(module, target):
-                    continue
+
+
+def _matches(
+    model: torch.nn.Module, specs: Sequence[ExternalizeSpec]
+) -> Iterator[tuple[str, torch.nn.Module, ExternalizeSpec]]:
+    """The modules to mark, each with the first spec that fits it."""
+    for path, module in model.named_modules():
+        for spec in specs:
+            target: Any = spec.target_class
+            if isinstance(module, target):
                 if _is_callable(module):
-                    _set_boundary(path, module, spec)
-                    # By identity: equal specs are two specs.
-                    unmatched = [s for s in unmatched if s is not spec]
+                    yield path, module, spec
                 break
+
+
+def _mark(model: torch.nn.Module, targets: Sequence[Any]) -> None:
+    specs = [_spec_of(target) for target in targets]
+    try:
+        for path, module, spec in list(_matches(model, specs)):
+            _set_boundary(path, module, spec)
     except BaseException:
         _restore_externalized(_find_marked_submodules(model))
         raise
+
+
+def warn_of_unmatched(model: torch.nn.Module, targets: Sequence[Any]) -> None:
+    """Warn of targets that no module of ``model`` fits first."""
+    specs = [_spec_of(target) for target in targets]
+    # By identity: equal specs are two specs.
+    found = {id(spec) for _, _, spec in _matches(model, specs)}
+    unmatched = [spec for spec in specs if id(spec) not in found]
     if unmatched:
         names = ", ".join(spec.target_class.__name__ for spec in unmatched)
         warnings.warn(
             f"externalize_modules: {names} did not match any submodule of "
             f"{type(model).__name__}",
             UserWarning,
-            stacklevel=2,
+            stacklevel=3,
         )
 
 
@@ -410,7 +431,8 @@ def _marked(
 ) -> Iterator[list[ExternalizedModule]]:
     """Mark ``model`` for the time of one export, in one thread at a time."""
     with export_lock:
-        _patch_model_for_externalization(model, targets)
+        _refuse_marked(model)
+        _mark(model, targets)
         try:
             yield [mark.record() for mark in _marks_of(model)]
         finally:
@@ -429,14 +451,43 @@ def export_externalized(
     """
     with _marked(model, targets) as records:
         try:
-            exported = export_fn(model)
+            return export_fn(model), records
         except Exception as error:
             msg = (
                 f"{type(model).__name__}: re-export after externalization "
                 f"failed: {error}"
             )
             raise RuntimeError(msg) from error
-    return exported, records
+
+
+def structure_of(model: torch.nn.Module) -> Hashable:
+    """What an export of ``model`` can depend on: equal as long as nothing has
+    changed but the values of its parameters and buffers."""
+    return tuple(
+        (
+            path,
+            id(module),
+            type(module),
+            tuple(
+                (name, id(tensor), tensor.dtype, tuple(tensor.shape))
+                for tensors in (module._parameters, module._buffers)
+                for name, tensor in tensors.items()
+                if tensor is not None
+            ),
+            tuple(
+                (name, id(value) if callable(value) else value)
+                for name, value in vars(module).items()
+                if callable(value) or isinstance(value, _PLAIN)
+            ),
+            tuple(map(id, module._forward_hooks.values())),
+            tuple(map(id, module._forward_pre_hooks.values())),
+        )
+        for path, module in model.named_modules(remove_duplicate=False)
+    )
+
+
+#: Attributes that are compared by value.
+_PLAIN = (bool, int, float, complex, str, bytes, torch.dtype, torch.Size, type(None))
 
 
 def _derive_composite_io_names(

@@ -180,6 +180,14 @@ Value corten::remainder(Emitter &emit, Value x, Value y,
 // Geometry
 //===----------------------------------------------------------------------===//
 
+Value corten::scan(Emitter &emit, Value x, int64_t axis,
+                   coreai::ScanCombiner combiner) {
+  return emit.create<coreai::ScanOp>(
+      {x, emit.scalar(axis, emit.ui32()), emit.scalar(false)},
+      {emit.attribute("scan_op", coreai::ScanCombinerAttr::get(
+                                     emit.builder.getContext(), combiner))});
+}
+
 Value corten::hypotenuse(Emitter &emit, Value x, Value y) {
   Value a = absolute(emit, x), b = absolute(emit, y);
   Value high = emit.maximum(a, b), low = emit.minimum(a, b);

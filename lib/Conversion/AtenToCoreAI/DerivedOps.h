@@ -14,6 +14,10 @@
 
 namespace corten {
 
+namespace coreai {
+enum class ScanCombiner : uint32_t;
+} // namespace coreai
+
 inline bool isComplex(mlir::Value x) {
   return mlir::isa<mlir::ComplexType>(getElementTypeOrSelf(x));
 }
@@ -64,6 +68,10 @@ mlir::Value floorDivide(Emitter &emit, mlir::Value x, mlir::Value y,
                         std::optional<double> divisor = std::nullopt);
 mlir::Value remainder(Emitter &emit, mlir::Value x, mlir::Value y,
                       std::optional<double> divisor = std::nullopt);
+
+/// Sums, products or extremes of the elements so far along an axis.
+mlir::Value scan(Emitter &emit, mlir::Value x, int64_t axis,
+                 coreai::ScanCombiner combiner);
 
 /// sqrt(x² + y²) without overflow of the squares.
 mlir::Value hypotenuse(Emitter &emit, mlir::Value x, mlir::Value y);

@@ -39,6 +39,12 @@ static Value lowerToCopy(const AtenNode &node, Emitter &emit) {
                       emit.elementType(node.result().dtype));
 }
 
+/// prims.convert_element_type(a, dtype): what decompositions of torch leave.
+static Value lowerConvertElementType(const AtenNode &node, Emitter &emit) {
+  return emit.convert(emit.tensor(node, "a"),
+                      emit.elementType(node.result().dtype));
+}
+
 //===----------------------------------------------------------------------===//
 // Signs and rounding
 //===----------------------------------------------------------------------===//

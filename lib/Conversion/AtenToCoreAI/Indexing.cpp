@@ -3,6 +3,7 @@
 // Ops that read elements at computed places, and that compute places.
 
 #include "AdvancedIndex.h"
+#include "DerivedOps.h"
 #include "DimExpr.h"
 #include "Table.h"
 
@@ -206,20 +207,12 @@ static FailureOr<Value> lowerBucketize(const AtenNode &node, Emitter &emit) {
   return countBefore(boundaries, *values, node.flag("right"), emit);
 }
 
-static Value cumulativeSum(Value x, Emitter &emit) {
-  return emit.create<coreai::ScanOp>(
-      {x, emit.scalar(0, emit.ui32()), emit.scalar(false)},
-      emit.attribute("scan_op",
-                     coreai::ScanCombinerAttr::get(emit.builder.getContext(),
-                                                   coreai::ScanCombiner::Sum)));
-}
-
 /// repeat_interleave(repeats, output_size): index i, repeats[i] times.
 ///
 /// Place j belongs to the first index whose running total exceeds j.
 static Value lowerRepeatInterleave(const AtenNode &node, Emitter &emit) {
   Value repeats = emit.cast(emit.refined(node, "repeats"), emit.si32());
-  Value totals = cumulativeSum(repeats, emit);
+  Value totals = scan(emit, repeats, 0, coreai::ScanCombiner::Sum);
   Value count =
       node.has("output_size")
           ? emit.sizeScalar(node["output_size"])
@@ -248,8 +241,9 @@ static Results runsOf(const AtenNode &node, Emitter &emit, Value self,
   Value unused = emit.splat(0.0, RankedTensorType::get({0}, emit.si32()));
   results.append(2, unused);
   if (node.flag("return_inverse")) {
-    Value inverse = emit.sub(cumulativeSum(emit.cast(isNew, emit.si32()), emit),
-                             emit.index(1));
+    Value inverse = emit.sub(
+        scan(emit, emit.cast(isNew, emit.si32()), 0, coreai::ScanCombiner::Sum),
+        emit.index(1));
     // The inverse of a permutation is the order that sorts it.
     if (order)
       inverse = emit.gather(

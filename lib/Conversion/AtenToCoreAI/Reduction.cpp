@@ -323,66 +323,6 @@ static FailureOr<Value> lowerPdist(const AtenNode &node, Emitter &emit) {
 }
 
 //===----------------------------------------------------------------------===//
-// Histograms
-//===----------------------------------------------------------------------===//
-
-/// How many of `places` (a vector of si32) are 0, 1, …, or the sum of their
-/// weights. A place beyond `bins` (rank-0 si32) is not counted.
-static Value countPlaces(Emitter &emit, Value places, Value bins,
-                         Value weights) {
-  Value range =
-      emit.create<coreai::RangeOp>({emit.index(0), bins, emit.index(1)});
-  Value isThere =
-      emit.equal(emit.expandDims(places, {1}), emit.expandDims(range, {0}));
-  Value terms = weights ? emit.where(isThere, emit.expandDims(weights, {1}),
-                                     numberLike(emit, 0, weights))
-                        : emit.cast(isThere, emit.si32());
-  return emit.reduce<coreai::ReduceSumOp>(terms, 0, /*keepDims=*/false);
-}
-
-/// histc(self, bins, min, max): bins of one width; the last one holds its upper
-/// end. Without a range it is that of the elements, widened if it is a point.
-static Value lowerHistc(const AtenNode &node, Emitter &emit) {
-  Value x = emit.tensor(node, "self");
-  Type element = getElementTypeOrSelf(x);
-  x = emit.reshape(emit.cast(x, emit.f32()), {-1});
-  double bins = static_cast<double>(node.integer("bins"));
-  Value low = numberLike(emit, node.number("min"), x);
-  Value high = numberLike(emit, node.number("max"), x);
-  if (node.number("min") == node.number("max")) {
-    if (node.number("min") == 0) {
-      low = emit.reduce<coreai::ReduceMinOp>(x, 0, /*keepDims=*/true);
-      high = emit.reduce<coreai::ReduceMaxOp>(x, 0, /*keepDims=*/true);
-    }
-    Value isPoint = emit.equal(low, high), one = numberLike(emit, 1.0, x);
-    low = emit.where(isPoint, emit.sub(low, one), low);
-    high = emit.where(isPoint, emit.add(high, one), high);
-  }
-  Value place = floor(emit, emit.divide(emit.scaleBy(emit.sub(x, low), bins),
-                                        emit.sub(high, low)));
-  Value last = numberLike(emit, bins - 1, x);
-  place = emit.where(emit.equal(x, high), last, place);
-  Value isOutside = emit.logicalOr(emit.greater(low, x), emit.greater(x, high));
-  place = emit.where(emit.logicalOr(isOutside, isNan(emit, x)),
-                     numberLike(emit, -1.0, x), place);
-  Value counts = countPlaces(emit, emit.cast(place, emit.si32()),
-                             emit.index(node.integer("bins")), Value());
-  return emit.cast(counts, element);
-}
-
-/// bincount(self, weights, minlength): as many bins as the largest number says.
-static Value lowerBincount(const AtenNode &node, Emitter &emit) {
-  Value x = emit.cast(emit.tensor(node, "self"), emit.si32());
-  Value weights = emit.optionalTensor(node, "weights");
-  if (weights)
-    weights = emit.cast(weights, emit.elementType(node.result().dtype));
-  Value largest = emit.reduce<coreai::ReduceMaxOp>(x, 0, /*keepDims=*/false);
-  Value bins = emit.maximum(emit.add(largest, emit.index(1)),
-                            emit.sizeScalar(node["minlength"]));
-  return countPlaces(emit, x, bins, weights);
-}
-
-//===----------------------------------------------------------------------===//
 // Softmax
 //===----------------------------------------------------------------------===//
 
@@ -437,14 +377,6 @@ static FailureOr<Value> lowerLogSoftmax(const AtenNode &node, Emitter &emit) {
 //===----------------------------------------------------------------------===//
 // Scans
 //===----------------------------------------------------------------------===//
-
-static Value scan(Emitter &emit, Value x, int64_t axis,
-                  coreai::ScanCombiner combiner) {
-  return emit.create<coreai::ScanOp>(
-      {x, emit.scalar(axis, emit.ui32()), emit.scalar(false)},
-      {emit.attribute("scan_op", coreai::ScanCombinerAttr::get(
-                                     emit.builder.getContext(), combiner))});
-}
 
 /// cumsum, cumprod (self, dim, dtype): f16 and bf16 accumulate in f32.
 template <coreai::ScanCombiner combiner>

@@ -3,6 +3,7 @@
 // Ops that write elements at computed places.
 
 #include "AdvancedIndex.h"
+#include "DerivedOps.h"
 #include "DimExpr.h"
 #include "Table.h"
 
@@ -535,12 +536,8 @@ static Value lowerMaskedScatter(const AtenNode &node, Emitter &emit) {
     return emit.type(x).getRank() == 1 ? x : emit.reshape(x, {-1});
   };
   Value flags = flat(mask);
-  Value counts = emit.create<coreai::ScanOp>(
-      {emit.cast(flags, emit.si32()), emit.scalar(0, emit.ui32()),
-       emit.scalar(false)},
-      emit.attribute("scan_op",
-                     coreai::ScanCombinerAttr::get(emit.builder.getContext(),
-                                                   coreai::ScanCombiner::Sum)));
+  Value counts =
+      scan(emit, emit.cast(flags, emit.si32()), 0, coreai::ScanCombiner::Sum);
   Value source =
       emit.cast(flat(emit.refined(node, "source")), type.getElementType());
   Value taken = emit.gather(source, emit.sub(counts, emit.index(1)), 0);

@@ -31,6 +31,7 @@ using llvm::StringRef;
 #define COMPARISON ROW
 #define ACTIVATION ROW
 #define REDUCTION ROW
+#define BINNING ROW
 #define SORTING ROW
 #define LINEAR_ALGEBRA ROW
 #define MATRIX_FUNCTIONS ROW

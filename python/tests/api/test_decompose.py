@@ -463,16 +463,6 @@ def test_what_no_output_needs_may_be_anything():
     compare(run(program, {"x": example()})["out"], example() + 1)
 
 
-def test_externalized_modules_need_a_decomposed_program():
-    with pytest.raises(ValueError, match="decompose=True does not go with"):
-        TorchConverter().add_pytorch_module(
-            Linear().eval(),
-            lambda m: torch.export.export(m, (example(),)),
-            externalize_modules=[nn.Linear],
-            decompose=True,
-        )
-
-
 def test_dropout_in_training_is_refused():
     exported = torch.export.export(nn.Dropout(0.5).train(), (example(),))
     converter = TorchConverter().add_exported_program(exported, decompose=True)

@@ -806,5 +806,8 @@ ARCHITECTURES += [
     dynamic_text("t5", pair=True),
     *(dynamic_batch(name) for name in ("convnext", "resnet", "vit")),
     *(in_type(name, torch.float16) for name in ("bert", "llama", "vit", "whisper")),
-    *(in_type(name, torch.bfloat16) for name in ("llama", "qwen3", "resnet", "t5")),
+    *(
+        in_type(name, torch.bfloat16)
+        for name in ("llama", "mixtral", "qwen3", "resnet", "t5")
+    ),
 ]

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 import re
 import time
@@ -17,7 +18,8 @@ from support.runtime import interface, narrow, run_calls
 import coreai_torch
 from architectures.build import Architecture, Inputs, build, cast
 
-#: Largest difference allowed, relative to the largest value of an output.
+#: Largest difference allowed, relative to the largest value of an output, where
+#: eager has not lost more digits itself.
 TOLERANCE = {
     torch.float32: 1e-3,
     torch.float16: 2e-2,
@@ -158,8 +160,26 @@ def _measure(architecture: Architecture, facts: dict[str, Any]) -> None:
     program = convert(exported, output_names=names)
     facts["converted"] = True
     worst = facts["difference"] = worst_difference(exported, program, calls)
-    if not worst <= TOLERANCE[architecture.dtype]:
+    if not worst <= max(TOLERANCE[architecture.dtype], 2 * _rounding(module, calls)):
         raise Miss("differs from eager")
+
+
+def _rounding(
+    module: torch.nn.Module, calls: Sequence[tuple[Inputs, Sequence[torch.Tensor]]]
+) -> float:
+    """How far eager itself is from float32.
+
+    In 16 bits the scores of two experts may come out in another order, and then
+    a token goes another way: no tolerance fits that but the model's own.
+    """
+    wide = copy.deepcopy(module).float()
+    exact = [_eager(wide, cast(inputs, torch.float32)) for inputs, _ in calls]
+    return max(
+        difference(value.float(), reference)
+        for (_, values), references in zip(calls, exact, strict=True)
+        for value, reference in zip(values, references, strict=True)
+        if value.is_floating_point()
+    )
 
 
 def _eager(module: torch.nn.Module, inputs: Inputs) -> list[torch.Tensor]:

@@ -184,7 +184,7 @@ def test_default_names_of_outputs_are_paths():
 # --- The model ---------------------------------------------------------------
 
 
-def test_export_fn_is_called_at_staging_and_by_every_conversion():
+def test_export_fn_is_called_once():
     model, calls = Model(), []
 
     def counted(module):
@@ -193,32 +193,73 @@ def test_export_fn_is_called_at_staging_and_by_every_conversion():
 
     converter = TorchConverter(verbose=False)
     converter.add_pytorch_module(model, counted, [Derived])
-    converter.to_coreai()
-    converter.to_coreai()
-    assert calls == [True, False, False]
     assert untouched(model)
+    converter.to_coreai()
+    converter.to_coreai()
+    assert calls == [False]
     converter = TorchConverter(verbose=False)
     converter.add_pytorch_module(model, counted, [])
     converter.to_coreai()
-    assert len(calls) == 4
+    assert calls == [False, True]
+
+
+def _replace(model):
+    model.base = Base(7.0)
+
+
+def _hook(model):
+    model.base.register_forward_hook(lambda module, args, output: output * 2)
+
+
+def _set_number(model):
+    model.base.factor = 9.0
+
+
+def _set_forward(model):
+    model.base.forward = lambda x: x - 1
+
+
+@pytest.mark.parametrize("change", [_replace, _hook, _set_number, _set_forward])
+def test_a_changed_model_is_exported_again(change):
+    model, calls = Model(), []
+
+    def counted(module):
+        calls.append(module)
+        return export(module)
+
+    converter = TorchConverter(verbose=False)
+    converter.add_pytorch_module(model, counted, [Base], output_names=["out"])
+    converter.to_coreai()
+    change(model)
+    program = converter.to_coreai()
+    converter.to_coreai()
+    assert len(calls) == 2
+    torch.testing.assert_close(run(program, {"x": X})["out"], model(X))
+
+
+class _Failing:
+    """Exports, but fails in the calls with these numbers."""
+
+    def __init__(self, *fails, error=None):
+        self.calls, self.fails = 0, fails
+        self.error = error or ValueError("no luck")
+
+    def __call__(self, module):
+        self.calls += 1
+        if self.calls in self.fails:
+            raise self.error
+        return export(module)
 
 
 def test_a_failing_export_leaves_the_model_as_it_was():
-    model, calls = Model(), []
-
-    def fails_the_second_time(module):
-        calls.append(module)
-        if len(calls) == 2:
-            raise ValueError("no luck")
-        return export(module)
-
-    calls.append(None)
+    model = Model()
+    # With the marks and without them: it is the model.
     with pytest.raises(RuntimeError, match="Your model failed to export: no luck"):
-        TorchConverter().add_pytorch_module(model, fails_the_second_time, [Base])
+        TorchConverter().add_pytorch_module(model, _Failing(1, 2), [Base])
     assert untouched(model)
-    calls.clear()
+    # With the marks only: the conversion tells.
     converter = TorchConverter(verbose=False)
-    converter.add_pytorch_module(model, fails_the_second_time, [Base])
+    converter.add_pytorch_module(model, _Failing(1, 3), [Base])
     with pytest.raises(
         RuntimeError, match="re-export after externalization failed: no luck"
     ) as caught:
@@ -230,18 +271,11 @@ def test_a_failing_export_leaves_the_model_as_it_was():
 
 
 def test_interrupts_leave_the_model_as_it_was():
-    model, calls = Model(), []
-
-    def interrupted(module):
-        calls.append(module)
-        if len(calls) == 2:
-            raise KeyboardInterrupt
-        return export(module)
-
-    converter = TorchConverter(verbose=False)
-    converter.add_pytorch_module(model, interrupted, [Base])
+    model = Model()
     with pytest.raises(KeyboardInterrupt):
-        converter.to_coreai()
+        TorchConverter(verbose=False).add_pytorch_module(
+            model, _Failing(1, error=KeyboardInterrupt()), [Base]
+        )
     assert untouched(model)
 
 

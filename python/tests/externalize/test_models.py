@@ -525,8 +525,24 @@ STRICT = [
 ]
 
 
-@pytest.mark.parametrize("name", STRICT)
-def test_strict_export(name):
+UNDECOMPOSED = [
+    "nested",
+    "recursion",
+    "symbolic argument",
+    "cache",
+    "buffer written for its own sake",
+    "argument written and returned",
+    "argument returned and written",
+    "argument among the results",
+    "cond",
+    "while",
+    "hooks",
+    "no_grad",
+    "unused result",
+]
+
+
+def _check_boundaries(name: str, **options: Any) -> None:
     case = next(case for case in CASES if case.name == name)
     program = check(
         case.model(),
@@ -534,11 +550,22 @@ def test_strict_export(name):
         TARGETS_OF(case),
         dynamic=case.dynamic,
         more=case.more,
-        strict=True,
+        **options,
     )
     assert [graph.path for graph in external(program)] == case.paths
     if case.inputs is not None:
         assert external(program)[-1].inputs == case.inputs
+
+
+@pytest.mark.parametrize("name", STRICT)
+def test_strict_export(name):
+    _check_boundaries(name, strict=True)
+
+
+@pytest.mark.parametrize("name", UNDECOMPOSED)
+def test_undecomposed(name):
+    """``CORTEN_UNDECOMPOSED=1`` has every test of these run like this."""
+    _check_boundaries(name, decompose=True)
 
 
 def test_a_copy_made_by_export_fn_has_boundaries_of_its_own():

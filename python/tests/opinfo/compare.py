@@ -71,11 +71,16 @@ _CHOOSING = ("kthvalue", "median", "mode", "nanmedian", "sort", "topk")
 def is_same_choice(
     function: str, operand: torch.Tensor, actual: Sequence[torch.Tensor]
 ) -> bool:
-    """Whether the places that ``function`` returned hold the values beside them."""
+    """Whether the places that ``function`` returned hold the values beside them.
+
+    ``argsort`` returns places only: the values there must be in order.
+    """
+    operand = narrow(operand)
+    if function == "argsort" and len(actual) == 1:
+        return _is_order(operand, actual[0].long())
     if function not in _CHOOSING or len(actual) != 2:
         return False
     values, places = actual
-    operand = narrow(operand)
     for axis in range(operand.dim()):
         index = places.long()
         if index.dim() < operand.dim():
@@ -88,6 +93,25 @@ def is_same_choice(
             list(index.shape) == expected
             and index.lt(operand.shape[axis]).all()
             and torch.equal(operand.gather(axis, index), wanted)
+        ):
+            return True
+    return False
+
+
+def _is_order(operand: torch.Tensor, places: torch.Tensor) -> bool:
+    """Whether ``places`` is a permutation along an axis that sorts ``operand``."""
+    if operand.dim() == 0:
+        return not places.any()
+    for axis in range(operand.dim()):
+        count = torch.arange(operand.shape[axis])
+        shape = [-1 if i == axis else 1 for i in range(operand.dim())]
+        expected = count.reshape(shape).expand_as(places)
+        if not torch.equal(places.sort(axis).values, expected):
+            continue
+        values = operand.gather(axis, places)
+        if any(
+            torch.equal(values, operand.sort(axis, descending).values)
+            for descending in (False, True)
         ):
             return True
     return False

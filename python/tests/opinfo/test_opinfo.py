@@ -84,6 +84,10 @@ def test_any_place_among_equal_values():
         assert is_same_choice("kthvalue", x, [value, torch.tensor(places)])
     assert not is_same_choice("kthvalue", x, [value, torch.tensor([1, 0])])
     assert not is_same_choice("cummax", x, [value, torch.tensor([0, 0])])
+    for order in ([1, 0, 2], [1, 2, 0]):
+        assert is_same_choice("argsort", x[0], [torch.tensor(order)])
+    for wrong in ([0, 1, 2], [1, 0, 0]):
+        assert not is_same_choice("argsort", x[0], [torch.tensor(wrong)])
 
 
 def test_integers_that_do_not_fit():

@@ -108,7 +108,12 @@ def _execute(
             triples = zip(mine, reference, exact, strict=True)
             found = [difference(*triple) for triple in triples]
         name = getattr(call.op, "__name__", "")
-        if found and not found[0] and is_same_choice(name, call.tensors()[0], mine):
+        # Of values and places, the values must be eager's in any case.
+        if (
+            any(found)
+            and (len(found) == 1 or not found[0])
+            and is_same_choice(name, call.tensors()[0], mine)
+        ):
             found = []
         reasons = [f"output {i}: {text}" for i, text in enumerate(found) if text]
         if not reasons:

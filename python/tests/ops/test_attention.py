@@ -43,6 +43,15 @@ QKV = (floats(2, 3, 4, 8), floats(2, 3, 5, 8), floats(2, 3, 5, 8))
 LENGTHS = ((0, 2), (0, 2), (0, 2))
 
 CASES = [
+    case(
+        # Scores around 100: in f16 an exponent would be off by several percent.
+        "large scores in 16 bits",
+        attend(),
+        floats(2, 3, 4, 8, low=-9, high=9),
+        floats(2, 3, 5, 8, low=-9, high=9),
+        floats(2, 3, 5, 8),
+        dtypes=(torch.float16, torch.bfloat16),
+    ),
     case("plain", attend(), *QKV, dtypes=ALL_FLOATS, dynamic=LENGTHS),
     case("scale", attend(scale=0.25), *QKV, dtypes=_ONE),
     case("scale zero", attend(scale=0.0), *QKV, dtypes=_ONE),

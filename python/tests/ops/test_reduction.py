@@ -215,23 +215,6 @@ CASES = [
         dtypes=F32,
     ),
     case(
-        "histc",
-        together(
-            lambda x: torch.histc(x, 4, -1.0, 1.0),
-            lambda x: torch.histc(x, 5),
-            lambda x: torch.histc(x * 0, 3),
-        ),
-        floats(40, low=-2, high=2),
-        dtypes=F32,
-        dynamic=((0,),),
-    ),
-    case(
-        "bincount",
-        together(torch.bincount, lambda x: torch.bincount(x, x / 2, minlength=9)),
-        torch.tensor([1, 5, 0, 1, 1, 3]),
-        dynamic=((0,),),
-    ),
-    case(
         "softmax",
         together(
             lambda x: x.softmax(-1),

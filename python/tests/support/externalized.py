@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import copy
+import os
 import re
 import warnings
 from dataclasses import dataclass, field
@@ -93,15 +94,21 @@ def external(program: AIProgram) -> list[Graph]:
     return [g for g in graphs(program) if g.noinline and not g.template]
 
 
+#: The programs go to the converter as torch.export returns them.
+UNDECOMPOSED = bool(os.environ.get("CORTEN_UNDECOMPOSED"))
+
+
 def _export(
     module: torch.nn.Module,
     args: tuple[Any, ...],
     dynamic: Any = None,
     strict: bool = False,
+    decompose: bool = False,
 ) -> torch.export.ExportedProgram:
-    return torch.export.export(
-        module, args, dynamic_shapes=dynamic, strict=strict
-    ).run_decompositions(coreai_torch.get_decomp_table())
+    exported = torch.export.export(module, args, dynamic_shapes=dynamic, strict=strict)
+    if decompose:
+        return exported
+    return exported.run_decompositions(coreai_torch.get_decomp_table())
 
 
 def staged(
@@ -123,19 +130,17 @@ def _convert(
     options: Mapping[str, Any],
     **names: Any,
 ) -> AIProgram:
-    """By hand, which exports the model once and not twice."""
+    options = {"decompose": UNDECOMPOSED, **options}
+    converter = coreai_torch.TorchConverter(verbose=False).add_pytorch_module(
+        model,
+        lambda module: _export(module, args, **options),
+        targets,
+        decompose=options["decompose"],
+        **names,
+    )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        coreai_torch._patch_model_for_externalization(model, targets)
-        exported = _export(model, args, **options)
-        records = coreai_torch._subexport_and_restore(model, exported)
-    return (
-        coreai_torch.TorchConverter(verbose=False)
-        .add_exported_program(
-            exported, **names, _externalized_exported_programs=records
-        )
-        .to_coreai()
-    )
+        return converter.to_coreai()
 
 
 def check(

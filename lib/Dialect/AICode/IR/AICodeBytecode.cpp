@@ -32,6 +32,8 @@ static LogicalResult readBits(DialectBytecodeReader &reader, uint64_t width,
   if (failed(value))
     return failure();
   bits = value->getZExtValue();
+  if (width < 64 && bits >> width != 0)
+    return reader.emitError() << "a number of more than " << width << " bits";
   return success();
 }
 
@@ -40,10 +42,28 @@ static void writeBits(DialectBytecodeWriter &writer, uint64_t width,
   writer.writeAPIntWithKnownWidth(APInt(width, bits));
 }
 
+/// Like the reader's own, but sets nothing aside for elements that the file
+/// only claims to have.
+template <typename T, typename ReadT>
+static LogicalResult readList(DialectBytecodeReader &reader,
+                              SmallVectorImpl<T> &values, ReadT &&read) {
+  uint64_t size = 0;
+  if (failed(reader.readVarInt(size)))
+    return failure();
+  for (uint64_t i = 0; i < size; ++i) {
+    T value = {};
+    if (failed(read(value)))
+      return failure();
+    values.push_back(value);
+  }
+  return success();
+}
+
 static LogicalResult readSignedList(DialectBytecodeReader &reader,
                                     SmallVectorImpl<int64_t> &values) {
-  return reader.readList(
-      values, [&](int64_t &value) { return reader.readSignedVarInt(value); });
+  return readList(reader, values, [&](int64_t &value) {
+    return reader.readSignedVarInt(value);
+  });
 }
 
 static void writeSignedList(DialectBytecodeWriter &writer,
@@ -54,8 +74,8 @@ static void writeSignedList(DialectBytecodeWriter &writer,
 
 static LogicalResult readUnsignedList(DialectBytecodeReader &reader,
                                       SmallVectorImpl<uint64_t> &values) {
-  return reader.readList(
-      values, [&](uint64_t &value) { return reader.readVarInt(value); });
+  return readList(reader, values,
+                  [&](uint64_t &value) { return reader.readVarInt(value); });
 }
 
 static void writeUnsignedList(DialectBytecodeWriter &writer,
@@ -65,7 +85,7 @@ static void writeUnsignedList(DialectBytecodeWriter &writer,
 
 static LogicalResult readStringList(DialectBytecodeReader &reader,
                                     SmallVectorImpl<StringAttr> &values) {
-  return reader.readList(values, [&](StringAttr &value) {
+  return readList(reader, values, [&](StringAttr &value) {
     StringRef text;
     if (failed(reader.readString(text)))
       return failure();
@@ -83,7 +103,9 @@ static void writeStringList(DialectBytecodeWriter &writer,
 
 static LogicalResult readAttributeList(DialectBytecodeReader &reader,
                                        SmallVectorImpl<Attribute> &values) {
-  return reader.readAttributes(values);
+  return readList(reader, values, [&](Attribute &value) {
+    return reader.readAttribute(value);
+  });
 }
 
 static void writeAttributeList(DialectBytecodeWriter &writer,
@@ -93,7 +115,8 @@ static void writeAttributeList(DialectBytecodeWriter &writer,
 
 static LogicalResult readTypeList(DialectBytecodeReader &reader,
                                   SmallVectorImpl<Type> &values) {
-  return reader.readTypes(values);
+  return readList(reader, values,
+                  [&](Type &value) { return reader.readType(value); });
 }
 
 static void writeTypeList(DialectBytecodeWriter &writer,

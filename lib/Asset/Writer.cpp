@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Writes assets: all of it beside the target first, then one rename.
+
+#include "Digest.h"
+#include "corten/Asset/Asset.h"
+#include "mlir/Bytecode/BytecodeWriter.h"
+#include "llvm/ADT/ScopeExit.h"
+#include "llvm/Support/Errno.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <cstdio>
+#include <fcntl.h>
+#include <future>
+#include <sys/stat.h>
+#include <system_error>
+#include <unistd.h>
+
+using namespace corten;
+using llvm::StringRef;
+namespace fs = llvm::sys::fs;
+
+static std::error_code lastError() { return {errno, std::generic_category()}; }
+
+static llvm::Error failure(const llvm::Twine &what, std::error_code code) {
+  return llvm::createStringError(what + ": " + code.message());
+}
+
+namespace {
+/// A file that is hashed while it is written. A block as large as a weight is
+/// hashed and written at the same time, from where it lies.
+class HashedFile : public llvm::raw_pwrite_stream {
+public:
+  static llvm::Expected<std::unique_ptr<HashedFile>>
+  create(const std::string &path);
+  ~HashedFile() override;
+
+  /// Everything is on the disk when this succeeds.
+  llvm::Expected<Digest> finish();
+
+private:
+  HashedFile(std::string path, int descriptor)
+      : path(std::move(path)), descriptor(descriptor) {
+    SetBufferSize(1 << 16);
+  }
+
+  void write_impl(const char *data, size_t size) override;
+  void pwrite_impl(const char *data, size_t size, uint64_t offset) override {
+    llvm_unreachable("bytes that were hashed are not written again");
+  }
+  uint64_t current_pos() const override { return written; }
+  void writeAll(const char *data, size_t size);
+
+  std::string path;
+  int descriptor;
+  uint64_t written = 0;
+  Sha256 hash;
+  /// The first failure; what comes after it is dropped.
+  std::error_code error;
+};
+} // namespace
+
+llvm::Expected<std::unique_ptr<HashedFile>>
+HashedFile::create(const std::string &path) {
+  int descriptor = llvm::sys::RetryAfterSignal(
+      -1, ::open, path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  if (descriptor < 0)
+    return failure(path, lastError());
+  return std::unique_ptr<HashedFile>(new HashedFile(path, descriptor));
+}
+
+HashedFile::~HashedFile() {
+  flush();
+  if (descriptor >= 0)
+    ::close(descriptor);
+}
+
+void HashedFile::writeAll(const char *data, size_t size) {
+  // What the kernel takes at most in one call, rounded down.
+  constexpr size_t kLargest = size_t(1) << 30;
+  while (size > 0 && !error) {
+    ssize_t count = llvm::sys::RetryAfterSignal(-1, ::write, descriptor, data,
+                                                std::min(size, kLargest));
+    if (count < 0) {
+      error = lastError();
+      return;
+    }
+    data += count;
+    size -= count;
+  }
+}
+
+void HashedFile::write_impl(const char *data, size_t size) {
+  written += size;
+  if (error)
+    return;
+  constexpr size_t kWorthAThread = size_t(1) << 20;
+  if (size < kWorthAThread) {
+    hash.update({data, size});
+    writeAll(data, size);
+    return;
+  }
+  // Without a thread to be had the hash is made at the end of this.
+  std::future<void> hashing =
+      std::async(std::launch::async | std::launch::deferred,
+                 [&] { hash.update({data, size}); });
+  writeAll(data, size);
+  hashing.get();
+}
+
+llvm::Expected<Digest> HashedFile::finish() {
+  flush();
+  if (!error && ::fsync(descriptor) != 0)
+    error = lastError();
+  if (::close(std::exchange(descriptor, -1)) != 0 && !error)
+    error = lastError();
+  if (error)
+    return failure(path, error);
+  return hash.finish();
+}
+
+/// Makes the entries of a folder last.
+static llvm::Error syncFolder(StringRef path) {
+  int descriptor = llvm::sys::RetryAfterSignal(
+      -1, ::open, path.str().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor < 0)
+    return failure(path, lastError());
+  // Some file systems cannot, and need not.
+  bool isSynced = ::fsync(descriptor) == 0 || errno == EINVAL;
+  std::error_code code = lastError();
+  ::close(descriptor);
+  return isSynced ? llvm::Error::success() : failure(path, code);
+}
+
+static llvm::Error writeSmallFile(const std::string &path, StringRef bytes) {
+  llvm::Expected<std::unique_ptr<HashedFile>> file = HashedFile::create(path);
+  if (!file)
+    return file.takeError();
+  **file << bytes;
+  return (*file)->finish().takeError();
+}
+
+/// Makes an empty folder beside `target` and returns its name.
+static llvm::Expected<std::string> makeFolderBeside(StringRef target) {
+  llvm::SmallString<256> model(llvm::sys::path::parent_path(target));
+  llvm::sys::path::append(model, "." + llvm::sys::path::filename(target) +
+                                     ".%%%%%%%%");
+  constexpr int kAttempts = 16;
+  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+    llvm::SmallString<256> path;
+    fs::createUniquePath(model, path, /*MakeAbsolute=*/false);
+    if (::mkdir(path.c_str(), 0777) == 0)
+      return path.str().str();
+    if (errno != EEXIST)
+      return failure(path, lastError());
+  }
+  return failure(target, std::make_error_code(std::errc::file_exists));
+}
+
+/// Puts `made` in the place of `target`. What was there goes to the place of
+/// `made`, or to `aside` where the file system cannot exchange two names.
+static llvm::Error replace(const std::string &made, const std::string &target,
+                           const std::string &aside) {
+  if (::renameat2(AT_FDCWD, made.c_str(), AT_FDCWD, target.c_str(),
+                  RENAME_NOREPLACE) == 0)
+    return llvm::Error::success();
+  if (errno == EEXIST) {
+    if (::renameat2(AT_FDCWD, made.c_str(), AT_FDCWD, target.c_str(),
+                    RENAME_EXCHANGE) == 0)
+      return llvm::Error::success();
+  }
+  if (errno != EINVAL && errno != ENOSYS)
+    return failure(target, lastError());
+  // Two steps: between them the target is away, but whole.
+  bool isAway = ::rename(target.c_str(), aside.c_str()) == 0;
+  if (!isAway && errno != ENOENT)
+    return failure(target, lastError());
+  if (::rename(made.c_str(), target.c_str()) == 0)
+    return llvm::Error::success();
+  std::error_code code = lastError();
+  if (isAway)
+    (void)::rename(aside.c_str(), target.c_str());
+  return failure(target, code);
+}
+
+llvm::Error corten::writeCode(aicode::AssetOp code, llvm::raw_ostream &stream) {
+  // What official files say.
+  mlir::BytecodeWriterConfig config("MLIR22.0.0git");
+  config.setDesiredBytecodeVersion(6);
+  if (mlir::failed(mlir::writeBytecodeToFile(code, stream, config)))
+    return llvm::createStringError("the program has no form in bytecode");
+  return llvm::Error::success();
+}
+
+llvm::Error corten::writeAsset(aicode::AssetOp code,
+                               const AssetMetadata &metadata, StringRef path) {
+  return writeAsset(
+      [&](llvm::raw_ostream &stream) { return writeCode(code, stream); },
+      metadata, path);
+}
+
+llvm::Error
+corten::writeAsset(llvm::function_ref<llvm::Error(llvm::raw_ostream &)> write,
+                   const AssetMetadata &metadata, StringRef path) {
+  while (path.size() > 1 && path.ends_with("/"))
+    path = path.drop_back();
+  if (!path.ends_with(".aimodel"))
+    return llvm::createStringError(path +
+                                   ": the name of an asset ends in .aimodel");
+  std::string target = path.str();
+  llvm::Expected<std::string> folder = makeFolderBeside(target);
+  if (!folder)
+    return folder.takeError();
+  std::string aside = *folder + ".old";
+  // Unfinished work, or what the new asset replaced.
+  llvm::scope_exit cleanUp([&] {
+    (void)fs::remove_directories(*folder);
+    (void)fs::remove(*folder);
+    (void)fs::remove_directories(aside);
+    (void)fs::remove(aside);
+  });
+
+  if (llvm::Error error =
+          writeSmallFile(*folder + "/metadata.json", formatMetadata(metadata)))
+    return error;
+  {
+    llvm::Expected<std::unique_ptr<HashedFile>> program =
+        HashedFile::create(*folder + "/main.mlirb");
+    if (!program)
+      return program.takeError();
+    if (llvm::Error error = write(**program))
+      return error;
+    llvm::Expected<Digest> digest = (*program)->finish();
+    if (!digest)
+      return digest.takeError();
+    if (llvm::Error error = writeSmallFile(
+            *folder + "/main.hash",
+            {reinterpret_cast<const char *>(digest->data()), digest->size()}))
+      return error;
+  }
+  if (llvm::Error error = syncFolder(*folder))
+    return error;
+  if (llvm::Error error = replace(*folder, target, aside))
+    return error;
+  StringRef parent = llvm::sys::path::parent_path(target);
+  return syncFolder(parent.empty() ? StringRef(".") : parent);
+}

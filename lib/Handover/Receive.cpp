@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "corten/Handover/Receive.h"
+
+#include "corten/Dialect/CoreAI/IR/CoreAIOps.h"
+#include "corten/Dialect/Registration.h"
+
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/BuiltinDialect.h"
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/DialectResourceBlobManager.h"
+#include "mlir/Parser/Parser.h"
+
+#include "llvm/ADT/StringSet.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace corten;
+using namespace mlir;
+
+static constexpr size_t kBlobAlignment = 16;
+
+static std::unique_ptr<MLIRContext> makeContext() {
+  DialectRegistry registry;
+  registerAllDialects(registry);
+  auto context =
+      std::make_unique<MLIRContext>(registry, MLIRContext::Threading::DISABLED);
+  context->loadAllAvailableDialects();
+  return context;
+}
+
+/// Parses, and returns what was said if it cannot be.
+static llvm::Expected<OwningOpRef<ModuleOp>> parse(StringRef text,
+                                                   MLIRContext *context) {
+  std::string message;
+  ScopedDiagnosticHandler handler(context, [&](Diagnostic &diagnostic) {
+    if (!message.empty())
+      message += '\n';
+    message += diagnostic.str();
+    return success();
+  });
+  OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(text, context);
+  if (!module)
+    return llvm::createStringError(message);
+  return std::move(module);
+}
+
+llvm::Expected<std::unique_ptr<ReceivedModule>>
+corten::receive(StringRef text) {
+  auto received = std::make_unique<ReceivedModule>();
+  received->context = makeContext();
+  llvm::Expected<OwningOpRef<ModuleOp>> module =
+      parse(text, received->context.get());
+  if (!module)
+    return module.takeError();
+  received->module = std::move(*module);
+  return received;
+}
+
+/// Calls `found` with each weight that `op` itself mentions.
+static void
+forEachWeight(Operation *op,
+              llvm::function_ref<void(DenseResourceElementsHandle)> found) {
+  for (NamedAttribute named : op->getAttrs())
+    named.getValue().walk([&](Attribute attribute) {
+      if (auto dense = dyn_cast<DenseResourceElementsAttr>(attribute))
+        found(dense.getRawHandle());
+      else if (auto typed = dyn_cast<coreai::TypedResourceAttr>(attribute))
+        found(typed.getRawHandle());
+    });
+}
+
+std::vector<MissingWeight>
+corten::missingWeights(const ReceivedModule &received) {
+  std::vector<MissingWeight> missing;
+  llvm::StringSet<> seen;
+  unsigned place = 0;
+  ModuleOp module = *received.module;
+  module.walk([&](Operation *op) {
+    forEachWeight(op, [&](DenseResourceElementsHandle handle) {
+      if (!handle.getBlob() && seen.insert(handle.getKey()).second)
+        missing.push_back({handle.getKey().str(), place});
+    });
+    ++place;
+  });
+  return missing;
+}
+
+static void setBlob(ReceivedModule &received, StringRef key,
+                    AsmResourceBlob blob) {
+  DenseResourceElementsHandle::getManagerInterface(received.context.get())
+      .getBlobManager()
+      .update(key, std::move(blob));
+}
+
+void corten::attachWeight(ReceivedModule &received, StringRef key,
+                          ArrayRef<char> data,
+                          std::shared_ptr<const void> owner) {
+  if (reinterpret_cast<uintptr_t>(data.data()) % kBlobAlignment != 0) {
+    setBlob(received, key,
+            HeapAsmResourceBlob::allocateAndCopyWithAlign(
+                data, kBlobAlignment, /*dataIsMutable=*/false));
+    return;
+  }
+  auto keep = [owner = std::move(owner)](void *, size_t, size_t) {
+    (void)owner;
+  };
+  setBlob(received, key,
+          UnmanagedAsmResourceBlob::allocateWithAlign(
+              data, kBlobAlignment, std::move(keep), /*dataIsMutable=*/false));
+}
+
+llvm::Error corten::attachWeight(ReceivedModule &received, StringRef key,
+                                 StringRef bytecode) {
+  std::unique_ptr<MLIRContext> context = makeContext();
+  llvm::Expected<OwningOpRef<ModuleOp>> carrier =
+      parse(bytecode, context.get());
+  if (!carrier)
+    return carrier.takeError();
+  AsmResourceBlob *blob = nullptr;
+  (*carrier)->walk([&](Operation *op) {
+    forEachWeight(op, [&](DenseResourceElementsHandle handle) {
+      blob = handle.getBlob();
+    });
+  });
+  if (!blob)
+    return llvm::createStringError("the weight \"" + key + "\" has no data");
+  setBlob(received, key,
+          HeapAsmResourceBlob::allocateAndCopyWithAlign(
+              blob->getData(), kBlobAlignment, /*dataIsMutable=*/false));
+  return llvm::Error::success();
+}

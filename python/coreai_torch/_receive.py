@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Brings an official ``AIProgram`` into a context of ours."""
+
+from __future__ import annotations
+
+import io
+from typing import TYPE_CHECKING, Any
+
+from coreai._compiler import ir
+
+from coreai_torch import _native
+from coreai_torch._handover import operations_of
+from coreai_torch._program import weights_of
+
+if TYPE_CHECKING:
+    from coreai.authoring import AIProgram
+
+
+def _attach_weights(received: _native.ReceivedModule, program: AIProgram) -> None:
+    """Gives every weight its data: a view of ours, or else coreai-core's bytes.
+
+    Weights of a conversion keep their memory when the program is optimized.
+    coreai-core made the others; it shows them only as bytecode, so each crosses
+    in a module of its own.
+    """
+    known = weights_of(program)
+    unknown: list[tuple[str, int]] = []
+    for key, place in received.missing_weights():
+        if key in known:
+            received.attach_view(key, known[key])
+        else:
+            unknown.append((key, place))
+    if not unknown:
+        return
+    module = program._mlir_module
+    operations = operations_of(module)
+    for key, place in unknown:
+        with module.context, ir.Location.unknown():
+            carrier = ir.Module.create()
+            operations[place].clone(ir.InsertionPoint(carrier.body))
+            bytecode = io.BytesIO()
+            carrier.operation.write_bytecode(bytecode)
+        received.attach_bytecode(key, bytecode.getvalue())
+
+
+def receive(
+    program: AIProgram, *, weights: bool = True, locations: bool = True
+) -> _native.ReceivedModule:
+    """Return ``program`` as a module of ours.
+
+    It is a copy of the structure; later changes of the program do not reach it.
+    Without ``weights`` constants too large to stand in the text have a type
+    but no data. Without ``locations`` nothing says where operations come from.
+    """
+    text: Any = program._mlir_module.operation.get_asm(
+        binary=True,
+        large_resource_limit=0,
+        enable_debug_info=locations,
+        assume_verified=True,
+    )
+    received = _native.receive(text)
+    if weights:
+        _attach_weights(received, program)
+    return received
