@@ -303,6 +303,15 @@ LogicalResult Emitter::emitEntryPoint(const EntryPoint &entry) {
   return success();
 }
 
+/// What the user calls the weight: its path, or else its node's name.
+static std::string pathOf(const Program &program, const Node &node,
+                          int weight) {
+  for (const InputSpec &spec : program.inputs)
+    if (spec.weight == weight && !spec.target.empty())
+      return spec.target.str();
+  return node.name.str();
+}
+
 /// A weight that was exchanged after the export may have become another one.
 static bool hasShapeOf(const ValueInfo &info, const TensorView &view) {
   SmallVector<int64_t> shape = staticShape(info);
@@ -322,18 +331,21 @@ LogicalResult Emitter::emitWeight(const Program &program, const Node &node,
       llvm::interleaveComma(staticShape(node.info()), message);
       return message << "]";
     }
+    std::string path = pathOf(program, node, weight);
     ArrayRef<WeightForm> wanted = forms.formsOf(weight);
     for (auto [i, form] : llvm::enumerate(wanted)) {
       FailureOr<Value> constant = this->weight(view, form, node.name);
       if (mlir::failed(constant))
         return failure();
       formedWeights[{weight, static_cast<unsigned>(i)}] = *constant;
+      result.weightPaths[constant->getDefiningOp()] = path;
     }
     if (wanted.empty() || forms.isTakenAsIs(weight)) {
       FailureOr<Value> constant = this->weight(view, node.name);
       if (mlir::failed(constant))
         return failure();
       shared = *constant;
+      result.weightPaths[constant->getDefiningOp()] = path;
     } else {
       // Graphs inside this one see it in the one form that they use.
       shared = formedWeights.lookup({weight, 0});

@@ -382,8 +382,10 @@ static std::optional<std::string> checkPacked(const TensorView &view,
 WeightForms::Failure WeightForms::planLookup(const Node &call) {
   const TensorView *indices = viewOf(call, "indices");
   std::optional<ScalarType> type = paletteIndexType(call);
+  const ValueInfo *lut = infoOf(call, "lut");
   // The lowering says what is wrong with the table.
-  if (!indices || !type || !isIntegerOrBool(indices->dtype))
+  if (!indices || !type || !isIntegerOrBool(indices->dtype) ||
+      lut->sizes.size() != indices->shape.size() + 2)
     return std::nullopt;
   if (std::optional<std::string> message = checkPacked(*indices, *type))
     return Error{&call, *message};
@@ -394,11 +396,11 @@ WeightForms::Failure WeightForms::planLookup(const Node &call) {
 WeightForms::Failure WeightForms::planSparse(const Node &call) {
   const TensorView *mask = viewOf(call, "mask");
   const TensorView *values = viewOf(call, "nonzero_data");
-  if (mask) {
+  if (mask && isIntegerOrBool(mask->dtype)) {
     if (std::optional<std::string> message =
             checkPacked(*mask, ScalarType::UInt1))
       return Error{&call, *message};
-    if (mask->dtype != ScalarType::UInt1 && isIntegerOrBool(mask->dtype)) {
+    if (mask->dtype != ScalarType::UInt1) {
       std::optional<int64_t> kept = countOnes(*mask);
       if (!kept)
         return Error{&call, "mask must have only 0 and 1 values"};

@@ -8,10 +8,8 @@ from typing import Any
 import torch
 
 #: By code: sign, two bits of exponent, one of mantissa.
-FP4_VALUES = torch.tensor(
-    [0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0]
-    + [-0.0, -0.5, -1.0, -1.5, -2.0, -3.0, -4.0, -6.0]
-)
+_MAGNITUDES = (0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0)
+FP4_VALUES = torch.tensor([*_MAGNITUDES, *(-value for value in _MAGNITUDES)])
 
 
 def unpack_fp4(uint8_byte: torch.Tensor) -> torch.Tensor:

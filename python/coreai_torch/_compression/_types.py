@@ -125,7 +125,7 @@ def nptype_from_builtin(btype: type) -> np.dtype[Any]:
     return np.dtype(_NUMPY_NAMES.get(name, name))
 
 
-class LUTDtype(str, enum.Enum):
+class LUTDtype(enum.StrEnum):
     """What the entries of a table may be quantized to."""
 
     INT8 = "int8"

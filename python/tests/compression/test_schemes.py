@@ -7,8 +7,9 @@ import re
 
 import pytest
 import torch
-from compression.schemes import SCHEMES, Layers, Scheme
 from support.cases import FLOATS, check_program, doubled, export
+
+from compression.schemes import SCHEMES, Layers, Scheme
 
 #: The batch of each input.
 _DYNAMIC = ((0,), (0,), (0,))
