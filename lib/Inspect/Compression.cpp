@@ -43,7 +43,7 @@ std::string corten::weightName(StringRef path) {
 }
 
 /// Bytes of a constant: all its elements, or the one that they all are.
-static size_t storedBytes(coreai::ConstantOp constant) {
+static size_t constantBytes(coreai::ConstantOp constant) {
   auto type = cast<ShapedType>(constant.getResult().getType());
   auto inside = dyn_cast<DenseElementsAttr>(constant.getValue());
   return inside && inside.isSplat() ? storedBytes(type.clone({1}))
@@ -217,7 +217,7 @@ CompressionReport corten::inspectCompression(
     entry.denseBytes = storedBytes(type);
     entry.idealBytes = storedBytes(typeOf(data->getResult(0)));
     for (Operation *part : parts)
-      entry.bytes += storedBytes(cast<coreai::ConstantOp>(part));
+      entry.bytes += constantBytes(cast<coreai::ConstantOp>(part));
     report.compressed.push_back(std::move(entry));
   });
   module.walk([&](coreai::ConstantOp constant) {
@@ -227,7 +227,7 @@ CompressionReport corten::inspectCompression(
       return;
     RankedTensorType type = typeOf(constant.getResult());
     report.uncompressed.push_back(
-        {*name, printed(type), storedBytes(constant), reasonFor(type)});
+        {*name, printed(type), constantBytes(constant), reasonFor(type)});
   });
   return report;
 }

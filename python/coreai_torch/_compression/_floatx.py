@@ -69,7 +69,7 @@ class Float4Tensor(torch.Tensor):
         return cls(inner["elem"])
 
     @classmethod
-    def __torch_dispatch__(
+    def __torch_dispatch__(  # type: ignore[override]
         cls, func: Any, types: Any, args: Any = (), kwargs: Any = None
     ) -> Any:
         kwargs = kwargs or {}

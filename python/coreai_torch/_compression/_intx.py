@@ -178,7 +178,7 @@ class SubbyteTensor(torch.Tensor):
         return cls(inner["elem"], *meta)
 
     @classmethod
-    def __torch_dispatch__(
+    def __torch_dispatch__(  # type: ignore[override]
         cls, func: Any, types: Any, args: Any = (), kwargs: Any = None
     ) -> Any:
         kwargs = kwargs or {}

@@ -44,14 +44,12 @@ DATA_TYPES = (
     torch.float32,
 )
 
-#: Bits of the integers that data can be quantized to.
-_WIDTHS = {
-    torch.int2: (2, True),
-    torch.uint2: (2, False),
-    torch.int4: (4, True),
-    torch.uint4: (4, False),
-    torch.int8: (8, True),
-    torch.uint8: (8, False),
+#: Bits of the integers that data can be quantized to, and whether they have a
+#: sign.
+_WIDTHS: dict[torch.dtype, tuple[int, bool]] = {
+    getattr(torch, f"{kind}{bits}"): (bits, kind == "int")
+    for kind in ("int", "uint")
+    for bits in (2, 4, 8)
 }
 _QUANTIZED_FLOATS = (torch.float8_e4m3fn, torch.float8_e5m2)
 
@@ -507,8 +505,12 @@ _IMPLEMENTATIONS: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
 }
 
 
-def _register() -> torch.library.Library:
-    library = torch.library.Library("coreai", "FRAGMENT")
+#: torch has no types for it.
+_library: Any = torch.library.Library
+
+
+def _register() -> Any:
+    library: Any = _library("coreai", "FRAGMENT")
     for name, schema in _SCHEMAS.items():
         if hasattr(torch.ops.coreai, name):
             continue
