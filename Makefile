@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test opinfo architectures supported lint tidy \
+.PHONY: help setup build demo test opinfo architectures supported schemas lint tidy \
   bench wheel clean
 
 # Extra arguments for pytest: make test PYTEST_ARGS='-k conv'
@@ -35,6 +35,9 @@ architectures: build ## convert tiny models of transformers; write the table
 
 supported: build ## write docs/supported-ops.md
 	@PYTHONPATH=python/tests .venv/bin/python -m supported
+
+schemas: build ## write the schemas of operators that .pt2 files may call
+	@PYTHONPATH=python:python/tests .venv/bin/python -m pt2.schemas
 
 lint: build ## clang-format, ruff, mypy; clang-tidy on the files you touched
 	@scripts/lint

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import ctypes
 import gc
+import importlib.metadata
 import json
 import os
 import sys
@@ -41,6 +42,19 @@ def serve(handlers: Mapping[str, Callable[..., dict[str, Any]]]) -> None:
             traceback.print_exc()
             reply = {"error": f"{type(error).__name__}: {error}"}
         replies.write(json.dumps(reply) + "\n")
+
+
+def packages(*names: str) -> dict[str, Any]:
+    """Which packages this process really runs: the converter, and ``names``."""
+    # An editable install or a build folder on PYTHONPATH has no owner.
+    owners = importlib.metadata.packages_distributions()
+    owner = next(iter(owners.get("coreai_torch", [])), None)
+    version = importlib.metadata.version
+    return {
+        "package": owner,
+        "version": owner and version(owner),
+        **{name: version(name) for name in ("torch", "coreai-core", *names)},
+    }
 
 
 def settle() -> None:

@@ -6,7 +6,6 @@ Both contenders run this same file; only the interpreter differs.
 
 from __future__ import annotations
 
-import importlib.metadata
 import time
 from typing import Any
 
@@ -15,7 +14,7 @@ import torch.nn.functional as F
 from torch import nn
 
 import coreai_torch
-from benchmarks.worker import serve, settle
+from benchmarks.worker import packages, serve, settle
 from coreai_torch import ExternalizeSpec, TorchConverter
 from coreai_torch.composite_ops import SDPA, RMSNorm, RMSNormImpl, RoPE
 
@@ -78,14 +77,7 @@ class Converting:
     model: nn.Module
 
     def describe(self) -> dict[str, Any]:
-        owners = importlib.metadata.packages_distributions()
-        owner = next(iter(owners.get("coreai_torch", [])), None)
-        return {
-            "package": owner,
-            "version": owner and importlib.metadata.version(owner),
-            "torch": torch.__version__,
-            "coreai-core": importlib.metadata.version("coreai-core"),
-        }
+        return packages()
 
     def load(self, layers: int) -> dict[str, Any]:
         torch.manual_seed(0)

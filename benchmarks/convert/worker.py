@@ -6,16 +6,14 @@ Both contenders run this same file; only the interpreter differs.
 
 from __future__ import annotations
 
-import importlib.metadata
 import time
 from typing import Any
 
 import torch
-import transformers
 
 import coreai_torch
 from benchmarks import zoo
-from benchmarks.worker import serve, settle, with_peak
+from benchmarks.worker import packages, serve, settle, with_peak
 
 THREADS = 1
 
@@ -27,18 +25,7 @@ class Converting:
     program: torch.export.ExportedProgram
 
     def describe(self) -> dict[str, Any]:
-        """Which packages this process really runs."""
-        # An editable install or a build folder on PYTHONPATH has no owner.
-        owners = importlib.metadata.packages_distributions()
-        owner = next(iter(owners.get("coreai_torch", [])), None)
-        return {
-            "package": owner,
-            "version": owner and importlib.metadata.version(owner),
-            "file": coreai_torch.__file__,
-            "torch": torch.__version__,
-            "transformers": transformers.__version__,
-            "coreai-core": importlib.metadata.version("coreai-core"),
-        }
+        return {**packages("transformers"), "file": coreai_torch.__file__}
 
     def load(self, model: str, quick: bool) -> dict[str, Any]:
         """Builds, exports and decomposes `model`: outside every measurement."""

@@ -13,7 +13,11 @@ void bindModules(nanobind::module_ &module);
 void bindProgram(nanobind::module_ &module);
 void bindMetal(nanobind::module_ &module);
 void bindConversion(nanobind::module_ &module);
+void bindPt2(nanobind::module_ &module);
+void bindInspect(nanobind::module_ &module);
 void bindReceive(nanobind::module_ &module);
+void bindGraphDiff(nanobind::module_ &module);
+void bindView(nanobind::module_ &module);
 
 } // namespace corten::bindings
 

@@ -11,5 +11,9 @@ NB_MODULE(_native, module) {
   corten::bindings::bindProgram(module);
   corten::bindings::bindMetal(module);
   corten::bindings::bindConversion(module);
+  corten::bindings::bindPt2(module);
+  corten::bindings::bindInspect(module);
   corten::bindings::bindReceive(module);
+  corten::bindings::bindGraphDiff(module);
+  corten::bindings::bindView(module);
 }

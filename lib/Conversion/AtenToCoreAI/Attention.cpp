@@ -223,9 +223,8 @@ static FailureOr<Value> lowerAttention(const AtenNode &node, Emitter &emit) {
           if (failed(keys) || failed(values))
             return failure();
         }
-        Value scores =
-            emit.matmul(scaleQuery(emit, wide(arguments[0]), scale),
-                        emit.transpose(wide(*keys), {0, 1, 3, 2}));
+        Value scores = emit.matmul(scaleQuery(emit, wide(arguments[0]), scale),
+                                   emit.transpose(wide(*keys), {0, 1, 3, 2}));
         Value weights = maskedSoftmax(
             emit, scores, arguments.size() == 4 ? arguments[3] : Value());
         return emit.matmul(emit.cast(weights, getElementTypeOrSelf(*values)),

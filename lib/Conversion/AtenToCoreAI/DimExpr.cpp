@@ -111,6 +111,33 @@ Value corten::sliceAxis(Emitter &emit, Value x, int64_t axis,
       {x, joinDims(emit, starts), joinDims(emit, ends), emit.indices(strides)});
 }
 
+std::pair<Value, Value> corten::boundsOfPlace(Emitter &emit, Value x,
+                                              int64_t axis,
+                                              const Argument &index) {
+  Value start = emit.size(index);
+  if (index.isInt())
+    return {start, emit.indices(
+                       {index.asInt() == -1 ? INT32_MAX : index.asInt() + 1})};
+  Value isNegative = emit.greater(emit.indices({0}), start);
+  start = emit.where(isNegative, emit.add(start, emit.dim(x, axis)), start);
+  return {start, emit.add(start, emit.indices({1}))};
+}
+
+Value corten::updateSlice(Emitter &emit, Value x, int64_t axis, Value start,
+                          Value end, int64_t stride, Value source) {
+  int64_t rank = emit.type(x).getRank();
+  auto along = [&](Value bound, int64_t elsewhere) {
+    SmallVector<Value> pieces(rank, emit.indices({elsewhere}));
+    pieces[axis] = bound;
+    return emit.joinSizes(pieces);
+  };
+  Value starts = along(start, 0), ends = along(end, INT32_MAX);
+  SmallVector<int64_t> strides(rank, 1);
+  strides[axis] = stride;
+  return emit.create<coreai::SliceUpdateOp>(
+      {x, starts, ends, emit.indices(strides), source});
+}
+
 Value corten::padDims(Emitter &emit, Value x, ArrayRef<DimExpr> padding,
                       Value fill) {
   auto type = emit.type(x);

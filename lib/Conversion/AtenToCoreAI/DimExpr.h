@@ -64,6 +64,18 @@ mlir::Value sliceAxis(Emitter &emit, mlir::Value x, int64_t axis,
                       const DimExpr &start, const DimExpr &end,
                       int64_t stride = 1);
 
+/// Start and end of the slice that is place `index` of an axis, as
+/// tensor<1xsi32>. Slices count literal negative bounds from the end
+/// themselves, except that the end after -1 is not 0.
+std::pair<mlir::Value, mlir::Value> boundsOfPlace(Emitter &emit, mlir::Value x,
+                                                  int64_t axis,
+                                                  const Argument &index);
+
+/// `x` with the slice [start, end) of one axis replaced by `source`.
+mlir::Value updateSlice(Emitter &emit, mlir::Value x, int64_t axis,
+                        mlir::Value start, mlir::Value end, int64_t stride,
+                        mlir::Value source);
+
 /// Emitter::pad with computed amounts, [before, after] per axis.
 mlir::Value padDims(Emitter &emit, mlir::Value x,
                     llvm::ArrayRef<DimExpr> padding, mlir::Value fill);

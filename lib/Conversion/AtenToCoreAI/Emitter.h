@@ -402,6 +402,7 @@ private:
   /// Symbols of the program being emitted that data decides over and that may
   /// be zero.
   llvm::DenseSet<unsigned> openSymbols;
+  void findOpenSymbols(const Program &program);
   bool hasOpenExtents(const Node &node) const;
   /// Name of the entry point being emitted; part of composite symbols.
   std::string entryName;

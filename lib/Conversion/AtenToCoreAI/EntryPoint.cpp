@@ -15,36 +15,10 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
-#include "llvm/Support/Regex.h"
 #include "llvm/Support/SaveAndRestore.h"
 
 using namespace corten;
 using namespace mlir;
-
-//===----------------------------------------------------------------------===//
-// Extents that data decides over
-//===----------------------------------------------------------------------===//
-
-/// Whether a symbol is made of unbacked ones (u0, u0 + 3, …) and may be zero.
-static bool isOpen(const Symbol &symbol) {
-  static const llvm::Regex unbacked("(^|[^A-Za-z0-9_])u[0-9]+");
-  return unbacked.match(symbol.expression) && symbol.min.value_or(0) <= 0;
-}
-
-bool Emitter::hasOpenExtents(const Node &node) const {
-  if (openSymbols.empty())
-    return false;
-  auto isOpen = [&](const ValueInfo &info) {
-    return info.isTensor() && llvm::any_of(info.sizes, [&](Size size) {
-             return size.isDynamic() && openSymbols.contains(size.symbol());
-           });
-  };
-  bool found = llvm::any_of(node.results, isOpen);
-  forEachOperand(node.arguments, [&](const Node *operand) {
-    found = found || llvm::any_of(operand->results, isOpen);
-  });
-  return found;
-}
 
 //===----------------------------------------------------------------------===//
 // Names
@@ -217,10 +191,7 @@ LogicalResult Emitter::emitEntryPoint(const EntryPoint &entry) {
   entryName = entry.name;
   values.clear();
   moduleGraphs.clear();
-  openSymbols.clear();
-  for (auto [i, symbol] : llvm::enumerate(program.symbols))
-    if (isOpen(symbol))
-      openSymbols.insert(static_cast<unsigned>(i));
+  findOpenSymbols(program);
   symbols.try_emplace(entry.name);
   currentNode = nullptr;
   FailureOr<Interface> interface = nameInterface(entry, location);

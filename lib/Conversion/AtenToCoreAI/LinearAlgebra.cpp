@@ -105,7 +105,8 @@ static Value lowerMm(const AtenNode &node, Emitter &emit) {
 /// [a * b, m, k]. Null where the argument is anything else.
 static const Argument *beforeMerge(const Argument &argument) {
   const Node *view = argument.asNode();
-  if (!view->callee || view->callee->name != "view.default")
+  if (!view->callee || (view->callee->name != "view.default" &&
+                        view->callee->name != "reshape.default"))
     return nullptr;
   const Argument &source = view->argument("self");
   ArrayRef<Size> merged = view->info().sizes;
@@ -115,27 +116,42 @@ static const Argument *beforeMerge(const Argument &argument) {
   return isMerge ? &source : nullptr;
 }
 
+/// `x` of [n, m, k] with the batch axes of `like`, which are n together.
+static Value splitBatch(Emitter &emit, Value x, Value like) {
+  int64_t batchAxes = emit.type(like).getRank() - 2;
+  SmallVector<DimExpr> dims;
+  for (int64_t axis = 0; axis < batchAxes; ++axis)
+    dims.push_back(DimExpr(emit, like, axis));
+  dims.push_back(DimExpr(emit, x, 1));
+  dims.push_back(DimExpr(emit, x, 2));
+  SmallVector<int64_t> shape(emit.type(like).getShape().take_front(batchAxes));
+  llvm::append_range(shape, emit.type(x).getShape().take_back(2));
+  return emit.reshape(x, joinDims(emit, dims), emit.type(x).clone(shape));
+}
+
 /// bmm(self, mat2)
 ///
 /// matmul is decomposed into views that merge the batch axes, this, and a view
 /// that splits them. Where their sizes are dynamic, coreai-core's optimizer
 /// drops such a view of one operand even if an earlier view has undone that of
-/// the other, and the batches no longer fit. With all the axes in place there
-/// is no view to drop.
+/// the other, or if it has none, and the batches no longer fit. With all the
+/// axes in place there is no view to drop.
 static Value lowerBmm(const AtenNode &node, Emitter &emit) {
   Type element = emit.elementType(node.result().dtype);
+  Value left = emit.tensor(node, "self"), right = emit.tensor(node, "mat2");
   const Argument *x = beforeMerge(node["self"]);
   const Argument *y = beforeMerge(node["mat2"]);
-  if (x && y && node.result().sizes.front().isDynamic()) {
-    ArrayRef<Size> left = x->asNode()->info().sizes.drop_back(2);
-    ArrayRef<Size> right = y->asNode()->info().sizes.drop_back(2);
-    if (left == right)
-      return emit.mergeAxes(
-          product(emit, emit.value(*x), emit.value(*y), element), 0,
-          static_cast<int64_t>(left.size()));
-  }
-  return product(emit, emit.tensor(node, "self"), emit.tensor(node, "mat2"),
-                 element);
+  if ((!x && !y) || !node.result().sizes.front().isDynamic())
+    return product(emit, left, right, element);
+  auto batchOf = [](const Argument *argument) {
+    return argument->asNode()->info().sizes.drop_back(2);
+  };
+  Value split = emit.value(x ? *x : *y);
+  bool isSame = x && y && batchOf(x) == batchOf(y);
+  left = x ? split : splitBatch(emit, left, split);
+  right = isSame || !x ? emit.value(*y) : splitBatch(emit, right, split);
+  return emit.mergeAxes(product(emit, left, right, element), 0,
+                        emit.type(split).getRank() - 2);
 }
 
 /// addmm(self, mat1, mat2, beta, alpha)

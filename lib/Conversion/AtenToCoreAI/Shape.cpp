@@ -173,45 +173,28 @@ static FailureOr<Value> lowerSliceScatter(const AtenNode &node, Emitter &emit) {
   Value self = emit.tensor(node, "self");
   RankedTensorType type = emit.type(self);
   Value source = emit.cast(emit.tensor(node, "src"), type.getElementType());
-  int64_t rank = type.getRank(), axis = emit.axis(node.integer("dim"), rank);
+  int64_t axis = emit.axis(node.integer("dim"), type.getRank());
   if (!node["step"].isInt())
     return emit.error(node) << "slice with a step that is not a number";
   if (llvm::is_contained(emit.type(source).getShape(), 0))
     return self;
   if (takesWholeAxis(node, type.getDimSize(axis)))
     return source;
-  auto along = [&](Value bound, int64_t elsewhere) {
-    SmallVector<Value> pieces(rank, emit.indices({elsewhere}));
-    pieces[axis] = bound;
-    return emit.joinSizes(pieces);
-  };
   auto [start, end] = sliceBounds(node, emit);
-  Value starts = along(start, 0), ends = along(end, INT32_MAX);
-  SmallVector<int64_t> strides(rank, 1);
-  strides[axis] = node.integer("step");
-  return emit.create<coreai::SliceUpdateOp>(
-      {self, starts, ends, emit.indices(strides), source});
+  return updateSlice(emit, self, axis, start, end, node.integer("step"),
+                     source);
 }
 
 /// select(self, dim, index)
 ///
-/// A part of extent 1, whose axis then goes. Slices count literal negative
-/// bounds from the end themselves, except that the end after -1 is not 0.
+/// A part of extent 1, whose axis then goes.
 static Value lowerSelect(const AtenNode &node, Emitter &emit) {
   Value x = emit.tensor(node, "self");
   RankedTensorType type = emit.type(x);
   int64_t axis = emit.axis(node.integer("dim"), type.getRank());
   SmallVector<int64_t> extents(type.getShape());
   extents[axis] = 1;
-  const Argument &index = node["index"];
-  Value start = emit.size(index), end;
-  if (index.isInt()) {
-    end = emit.indices({index.asInt() == -1 ? INT32_MAX : index.asInt() + 1});
-  } else {
-    Value isNegative = emit.greater(emit.indices({0}), start);
-    start = emit.where(isNegative, emit.add(start, emit.dim(x, axis)), start);
-    end = emit.add(start, emit.indices({1}));
-  }
+  auto [start, end] = boundsOfPlace(emit, x, axis, node["index"]);
   Value part = emit.slice(x, axis, start, end, 1, type.clone(extents));
   return emit.shrinkDims(part, {axis});
 }

@@ -7,9 +7,12 @@
 // more than integers.
 
 #include "DerivedOps.h"
+#include "DimExpr.h"
 #include "Table.h"
 
 #include "corten/Dialect/CoreAI/IR/CoreAIOps.h"
+
+#include <limits>
 
 using namespace corten;
 using namespace mlir;
@@ -101,9 +104,36 @@ static Value gatherAlong(Emitter &emit, Value x, Value indices, int64_t axis) {
   return emit.create<coreai::GatherAlongAxisOp>({x, indices, emit.index(axis)});
 }
 
+/// The order of the elements along `axis`; NaN is last. Equal ones stay as they
+/// are.
+///
+/// The interpreter ends the process on an axis of no elements. Where there may
+/// be none, one more stands at the end, and stays there.
 static Value argsort(Emitter &emit, Value x, int64_t axis, bool descending) {
-  return emit.create<coreai::ArgsortOp>(
-      {x, emit.index(axis), emit.scalar(descending), emit.scalar(true)});
+  auto sort = [&](Value y) {
+    return emit.create<coreai::ArgsortOp>(
+        {y, emit.index(axis), emit.scalar(descending), emit.scalar(true)});
+  };
+  if (!emit.mayBeEmpty || !emit.type(x).isDynamicDim(axis))
+    return sort(x);
+  Type element = getElementTypeOrSelf(x);
+  Value last;
+  if (auto integer = dyn_cast<IntegerType>(element)) {
+    unsigned width = integer.getWidth();
+    bool isSigned = !integer.isUnsigned();
+    llvm::APInt value = descending
+                            ? (isSigned ? llvm::APInt::getSignedMinValue(width)
+                                        : llvm::APInt::getMinValue(width))
+                            : (isSigned ? llvm::APInt::getSignedMaxValue(width)
+                                        : llvm::APInt::getMaxValue(width));
+    last = emit.scalar(value.getSExtValue(), element);
+  } else {
+    last = emit.scalar(std::numeric_limits<double>::quiet_NaN(), element);
+  }
+  SmallVector<DimExpr> padding(2 * rankOf(x), DimExpr(emit, 0));
+  padding[2 * axis + 1] = DimExpr(emit, 1);
+  Value order = sort(padDims(emit, x, padding, last));
+  return sliceAxis(emit, order, axis, DimExpr(emit, 0), DimExpr(emit, x, axis));
 }
 
 /// How many elements along `axis` are NaN; the axis stays as 1.

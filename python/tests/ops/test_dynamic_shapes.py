@@ -198,6 +198,18 @@ def test_mask_index():
     check_calls(lambda x: (x[x > 0] + 1, x[x.sum(1) > 0]), mask_calls())
 
 
+def test_order_of_a_selection():
+    """Of nothing, too."""
+    fn = lambda x: (  # noqa: E731
+        *x[x > 0].sort(stable=True),
+        *x[x > 0].sort(stable=True, descending=True),
+        x[x > 0].mul(9).int().argsort(stable=True),
+        (x[x > 0] > 0.5).sort(stable=True, descending=True).values,
+        x[x > 0].unique(),
+    )
+    check_calls(fn, [*mask_calls(), (-torch.ones(6, 4),)])
+
+
 def test_item_as_bound():
     def fn(x: Tensor, n: Tensor) -> Any:
         size = n.item()

@@ -40,6 +40,10 @@ def _complex_mm(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
     return torch.view_as_real(torch.view_as_complex(x) @ torch.view_as_complex(y))
 
 
+def _batches(x: torch.Tensor) -> torch.Tensor:
+    return x.reshape(-1, *x.shape[2:])
+
+
 CASES = [
     case(
         "mm",
@@ -162,6 +166,21 @@ CASES = [
         floats(4, 5),
         floats(6, 5),
         dtypes=_ONE,
+    ),
+    # Only one operand has merged batches, and the result is split again.
+    case(
+        "bmm of merged batches",
+        lambda x, w: (
+            torch.bmm(_batches(x), w.expand(x.shape[0] * 3, 5, 6)).reshape(-1, 3, 4, 6),
+            torch.bmm(
+                torch.bmm(_batches(x), _batches(x).transpose(1, 2)), _batches(x)
+            ).reshape(x.shape),
+            torch.bmm(_batches(x).transpose(1, 2), _batches(x)),
+        ),
+        floats(2, 3, 4, 5),
+        floats(5, 6),
+        dtypes=_ONE,
+        dynamic=((0,), ()),
     ),
     case(
         "grouped rows",

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The C++ interface of Corten, over the C one: it is all in this header, so it
+// works with every compiler and standard library, from C++17 on, and a program
+// that uses it depends on C symbols only.
+//
+// A function that can fail returns a Result, which holds a value or an Error;
+// nothing throws but allocation.
+
+#ifndef CORTEN_API_CORTEN_H
+#define CORTEN_API_CORTEN_H
+
+#include "corten/C/Corten.h"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace corten {
+// Apart from what the library is made of inside.
+inline namespace api_v0 {
+
+/// Why something failed, on one line.
+class Error {
+public:
+  explicit Error(std::string message) : text(std::move(message)) {}
+  const std::string &message() const { return text; }
+
+private:
+  std::string text;
+};
+
+/// A value, or the reason why there is none.
+template <typename T> class Result {
+public:
+  Result(T value) : content(std::move(value)) {}
+  Result(Error error) : content(std::move(error)) {}
+
+  explicit operator bool() const { return std::holds_alternative<T>(content); }
+  /// Only of a result that holds one.
+  T &operator*() { return std::get<T>(content); }
+  const T &operator*() const { return std::get<T>(content); }
+  T *operator->() { return &**this; }
+  const T *operator->() const { return &**this; }
+  /// Only of a result that holds no value.
+  const Error &error() const { return std::get<Error>(content); }
+
+private:
+  std::variant<T, Error> content;
+};
+
+/// Of what gives out nothing.
+using Status = Result<std::monostate>;
+
+/// One dimension of a value.
+struct Dimension {
+  /// None for one that is known only when the program runs.
+  std::optional<std::int64_t> size;
+  /// The sizes that it may then have, where the program says so.
+  std::optional<std::int64_t> min;
+  std::optional<std::int64_t> max;
+};
+
+/// An input, output or state of an entry point.
+struct Value {
+  std::string name;
+  CortenValueKind kind = CORTEN_OTHER;
+  /// "f32"; of an image its pixel format.
+  std::string elementType;
+  std::vector<Dimension> shape;
+};
+
+/// A graph that can be called.
+struct EntryPoint {
+  std::string name;
+  std::vector<Value> inputs;
+  std::vector<Value> outputs;
+  /// What the program changes in place.
+  std::vector<Value> states;
+};
+
+/// A known trap that a model runs into.
+struct Finding {
+  CortenSeverity severity = CORTEN_NOTE;
+  std::string check;
+  std::string place;
+  std::string detail;
+  std::string reason;
+  std::string remedy;
+};
+
+/// How a program is printed.
+struct PrintOptions {
+  /// The graph to print; empty for all.
+  std::string graph;
+  bool locations = false;
+  bool generic = false;
+};
+
+namespace detail {
+inline Error take(CortenError *error) {
+  Error result(cortenErrorMessage(error));
+  cortenErrorFree(error);
+  return result;
+}
+
+inline Status status(CortenError *error) {
+  if (error)
+    return take(error);
+  return std::monostate();
+}
+
+inline std::string take(char *text) {
+  std::unique_ptr<char, void (*)(char *)> owner(text, cortenStringFree);
+  return text ? text : "";
+}
+
+inline std::optional<std::int64_t> known(std::int64_t size) {
+  if (size == CORTEN_UNKNOWN)
+    return std::nullopt;
+  return size;
+}
+} // namespace detail
+
+/// The release of the library that is loaded.
+inline std::string libraryVersion() { return cortenVersion(); }
+
+/// A program with the memory that it lies in. One thread at a time.
+class Model {
+public:
+  /// Opens an asset, the program of one, or a program as MLIR text.
+  static Result<Model> open(const std::string &path) {
+    CortenModel *model = nullptr;
+    if (CortenError *error = cortenModelOpen(path.c_str(), &model))
+      return detail::take(error);
+    return Model(model);
+  }
+
+  std::vector<EntryPoint> entryPoints() const {
+    std::vector<EntryPoint> result;
+    std::size_t count = cortenModelEntryPointCount(handle.get());
+    for (std::size_t i = 0; i < count; ++i)
+      result.push_back({cortenModelEntryPointName(handle.get(), i),
+                        values(i, CORTEN_INPUT), values(i, CORTEN_OUTPUT),
+                        values(i, CORTEN_STATE)});
+    return result;
+  }
+
+  /// Everything that `corten info --json` prints.
+  Result<std::string> infoJson() const {
+    char *json = nullptr;
+    if (CortenError *error = cortenModelInfoJson(handle.get(), &json))
+      return detail::take(error);
+    return detail::take(json);
+  }
+
+  /// The program as MLIR text; weights are named, not printed.
+  Result<std::string> text(const PrintOptions &options = {}) const {
+    CortenPrintOptions given = {};
+    given.size = sizeof(given);
+    given.graph = options.graph.empty() ? nullptr : options.graph.c_str();
+    given.locations = options.locations;
+    given.generic = options.generic;
+    char *text = nullptr;
+    if (CortenError *error = cortenModelText(handle.get(), &given, &text))
+      return detail::take(error);
+    return detail::take(text);
+  }
+
+  /// Removes source lines and module names. Ops keep their numbers.
+  Status strip() { return detail::status(cortenModelStrip(handle.get())); }
+
+  /// Writes an asset, which replaces what is at `path` in one step.
+  Status save(const std::string &path) const {
+    return detail::status(cortenModelSave(handle.get(), path.c_str()));
+  }
+
+private:
+  explicit Model(CortenModel *model) : handle(model, cortenModelFree) {}
+
+  std::vector<Value> values(std::size_t entryPoint, CortenRole role) const {
+    std::vector<Value> result;
+    std::size_t count = cortenModelValueCount(handle.get(), entryPoint, role);
+    for (std::size_t i = 0; i < count; ++i) {
+      CortenValue value = {};
+      value.size = sizeof(value);
+      // Numbers below the count are right.
+      cortenErrorFree(
+          cortenModelValue(handle.get(), entryPoint, role, i, &value));
+      Value copy{value.name, value.kind, value.elementType, {}};
+      for (std::size_t j = 0; j < value.rank; ++j)
+        copy.shape.push_back({detail::known(value.shape[j].size),
+                              detail::known(value.shape[j].min),
+                              detail::known(value.shape[j].max)});
+      result.push_back(std::move(copy));
+    }
+    return result;
+  }
+
+  std::unique_ptr<CortenModel, void (*)(CortenModel *)> handle;
+};
+
+/// What `corten doctor` finds at `path`, the worst first.
+inline Result<std::vector<Finding>> examine(const std::string &path) {
+  CortenFindings *list = nullptr;
+  if (CortenError *error = cortenExamine(path.c_str(), &list))
+    return detail::take(error);
+  std::unique_ptr<CortenFindings, void (*)(CortenFindings *)> owner(
+      list, cortenFindingsFree);
+  std::vector<Finding> result;
+  for (std::size_t i = 0; i < cortenFindingsCount(list); ++i) {
+    CortenFinding finding = {};
+    finding.size = sizeof(finding);
+    // Numbers below the count are right.
+    cortenErrorFree(cortenFindingsGet(list, i, &finding));
+    result.push_back({finding.severity, finding.check, finding.place,
+                      finding.detail, finding.reason, finding.remedy});
+  }
+  return result;
+}
+
+} // namespace api_v0
+} // namespace corten
+
+#endif // CORTEN_API_CORTEN_H

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * The C interface of Corten: open, inspect, convert and write Core AI programs.
+ *
+ * Handles are opaque. A function that can fail returns an error, which the
+ * caller frees, or NULL; what it was to give out is then left untouched.
+ * Strings are UTF-8 and end in a zero. Nothing aborts the process, and nothing
+ * is printed. Different models may be used by different threads at a time; one
+ * model by one.
+ *
+ * Structures with a member `size` grow at the end in later releases: set it to
+ * sizeof, and members that a library does not know are left alone.
+ */
+
+#ifndef CORTEN_C_CORTEN_H
+#define CORTEN_C_CORTEN_H
+
+#include "corten/Version.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(__GNUC__)
+#define CORTEN_EXPORT __attribute__((visibility("default")))
+#else
+#define CORTEN_EXPORT
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* NOLINTBEGIN(modernize-use-using): this is C. */
+
+/*===------------------------------------------------------------------------===
+ * The library, errors, strings
+ *===----------------------------------------------------------------------===*/
+
+/** The release of the library that is loaded: "0.1.0". */
+CORTEN_EXPORT const char *cortenVersion(void);
+
+/** Why something failed. */
+typedef struct CortenError CortenError;
+
+/** One line; lives as long as the error. */
+CORTEN_EXPORT const char *cortenErrorMessage(const CortenError *error);
+/** Takes NULL, too. */
+CORTEN_EXPORT void cortenErrorFree(CortenError *error);
+
+/** Frees a string that a function gave out; takes NULL, too. */
+CORTEN_EXPORT void cortenStringFree(char *string);
+
+/*===------------------------------------------------------------------------===
+ * Models
+ *===----------------------------------------------------------------------===*/
+
+/** A program with the memory that it lies in. */
+typedef struct CortenModel CortenModel;
+
+/**
+ * Opens an asset (a folder NAME.aimodel), the program of one (a file
+ * main.mlirb), or a program as MLIR text. The weights of an asset are mapped,
+ * not read.
+ */
+CORTEN_EXPORT CortenError *cortenModelOpen(const char *path,
+                                           CortenModel **model);
+/** Takes NULL, too. */
+CORTEN_EXPORT void cortenModelFree(CortenModel *model);
+
+/** Everything that `corten info --json` prints. Free the string. */
+CORTEN_EXPORT CortenError *cortenModelInfoJson(CortenModel *model, char **json);
+
+/** How a program is printed; see cortenModelText. */
+typedef struct CortenPrintOptions {
+  size_t size; /**< sizeof(CortenPrintOptions) */
+  /** The graph to print; NULL for all. */
+  const char *graph;
+  /** Not 0: with debug locations. */
+  int locations;
+  /** Not 0: in the form that every MLIR reads. */
+  int generic;
+} CortenPrintOptions;
+
+/**
+ * The program as MLIR text; weights are named, not printed. `options` may be
+ * NULL. Free the string.
+ */
+CORTEN_EXPORT CortenError *cortenModelText(CortenModel *model,
+                                           const CortenPrintOptions *options,
+                                           char **text);
+
+/** Removes source lines and module names. Ops keep their numbers. */
+CORTEN_EXPORT CortenError *cortenModelStrip(CortenModel *model);
+
+/**
+ * Writes the asset `path`, which has to end in .aimodel. It replaces what is
+ * there in one step, when all of it is on the disk; after a failure everything
+ * is as it was.
+ */
+CORTEN_EXPORT CortenError *cortenModelSave(CortenModel *model,
+                                           const char *path);
+
+/*===------------------------------------------------------------------------===
+ * Entry points
+ *===----------------------------------------------------------------------===*/
+
+/** The sides of an entry point. */
+typedef enum CortenRole {
+  CORTEN_INPUT = 0,
+  CORTEN_OUTPUT = 1,
+  /** What the program changes in place. */
+  CORTEN_STATE = 2
+} CortenRole;
+
+typedef enum CortenValueKind {
+  CORTEN_TENSOR = 0,
+  CORTEN_IMAGE = 1,
+  CORTEN_OTHER = 2
+} CortenValueKind;
+
+/** A size that is not known, or that has no limit. */
+#define CORTEN_UNKNOWN INT64_MIN
+
+typedef struct CortenDimension {
+  /** CORTEN_UNKNOWN for one that is known only when the program runs. */
+  int64_t size;
+  /** The sizes that it may then have; CORTEN_UNKNOWN where nothing is said. */
+  int64_t min;
+  int64_t max;
+} CortenDimension;
+
+/** An input, output or state. What it points to lives as long as the model. */
+typedef struct CortenValue {
+  size_t size; /**< sizeof(CortenValue) */
+  const char *name;
+  CortenValueKind kind;
+  /** "f32"; of an image its pixel format. */
+  const char *elementType;
+  const CortenDimension *shape;
+  size_t rank;
+} CortenValue;
+
+CORTEN_EXPORT size_t cortenModelEntryPointCount(CortenModel *model);
+/** NULL if there is none with this number. */
+CORTEN_EXPORT const char *cortenModelEntryPointName(CortenModel *model,
+                                                    size_t entryPoint);
+/** 0 if there is no such entry point. */
+CORTEN_EXPORT size_t cortenModelValueCount(CortenModel *model,
+                                           size_t entryPoint, CortenRole role);
+/** Fills in `value`, whose `size` must be set. Fails on a wrong number. */
+CORTEN_EXPORT CortenError *cortenModelValue(CortenModel *model,
+                                            size_t entryPoint, CortenRole role,
+                                            size_t number, CortenValue *value);
+
+/*===------------------------------------------------------------------------===
+ * Findings
+ *===----------------------------------------------------------------------===*/
+
+typedef enum CortenSeverity {
+  /** A loader refuses the asset, or a process ends on it. */
+  CORTEN_ERROR = 0,
+  /** Numbers can be wrong, or something leaves the house. */
+  CORTEN_WARNING = 1,
+  /** Bytes that nobody needs. */
+  CORTEN_NOTE = 2
+} CortenSeverity;
+
+/** A known trap that a model runs into; see `corten doctor`. */
+typedef struct CortenFinding {
+  size_t size; /**< sizeof(CortenFinding) */
+  CortenSeverity severity;
+  /** Its name, which stays the same in later releases. */
+  const char *check;
+  const char *place;
+  const char *detail;
+  const char *reason;
+  const char *remedy;
+} CortenFinding;
+
+/** What `corten doctor` finds. */
+typedef struct CortenFindings CortenFindings;
+
+/**
+ * Examines the asset or program at `path`, also one that cannot be opened
+ * because loaders refuse its version. Free the findings.
+ */
+CORTEN_EXPORT CortenError *cortenExamine(const char *path,
+                                         CortenFindings **findings);
+CORTEN_EXPORT size_t cortenFindingsCount(const CortenFindings *findings);
+/** Fills in `finding`, whose `size` must be set; it lives as long as the list.
+ * The worst comes first. Fails on a wrong number. */
+CORTEN_EXPORT CortenError *cortenFindingsGet(const CortenFindings *findings,
+                                             size_t number,
+                                             CortenFinding *finding);
+/** Takes NULL, too. */
+CORTEN_EXPORT void cortenFindingsFree(CortenFindings *findings);
+
+/* NOLINTEND(modernize-use-using) */
+
+#ifdef __cplusplus
+} /* extern "C" */
+#endif
+
+#endif /* CORTEN_C_CORTEN_H */

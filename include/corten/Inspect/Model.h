@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A program that was opened to be looked at, changed and written again. The
+// command line, the C API and the Python module are thin layers over it. It
+// runs nothing. Failures are values; nothing that a file holds ends the
+// process.
+
+#ifndef CORTEN_INSPECT_MODEL_H
+#define CORTEN_INSPECT_MODEL_H
+
+#include "corten/Inspect/Doctor.h"
+#include "corten/Inspect/Info.h"
+
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Error.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace mlir {
+class ModuleOp;
+} // namespace mlir
+
+namespace corten {
+
+/// How a program is written as text.
+struct PrintOptions {
+  /// The graph to print; empty for the whole program.
+  std::string graph;
+  /// With debug locations.
+  bool locations = false;
+  /// In the form that every MLIR reads.
+  bool generic = false;
+};
+
+/// One opened program with the memory it lies in. Not thread-safe; two models
+/// share nothing.
+class Model {
+public:
+  /// Opens an asset (a folder `NAME.aimodel`, whose weights are mapped), the
+  /// program of one (a file `main.mlirb`), or a program of the `coreai` dialect
+  /// as text.
+  static llvm::Expected<std::unique_ptr<Model>> open(llvm::StringRef path);
+
+  ~Model();
+  Model(const Model &) = delete;
+  Model &operator=(const Model &) = delete;
+
+  /// Where it was opened.
+  const std::string &path() const;
+
+  ProgramInfo info();
+  /// Ops by kind; see countOperations().
+  std::vector<OperationCount> operations(bool collapseComposites = false);
+  /// Weights are named, not printed. Fails if there is no such graph.
+  llvm::Expected<std::string> text(const PrintOptions &options = {});
+  /// All findings, the worst first. Reads every byte once.
+  std::vector<Finding> examine();
+  /// Removes source lines, module paths and what else debuggers want. Numbers
+  /// of ops stay, so that recordings can still be matched with the original.
+  void stripDebugInfo();
+  /// Writes an asset. The folder appears when all of it is on the disk, and
+  /// replaces what was there; after a failure everything is as it was.
+  llvm::Error save(llvm::StringRef path);
+
+  /// The program, which belongs to the model.
+  mlir::ModuleOp module();
+
+private:
+  struct State;
+  explicit Model(std::unique_ptr<State> state);
+  static llvm::Expected<std::unique_ptr<Model>> openAsset(llvm::StringRef path);
+  static llvm::Expected<std::unique_ptr<Model>> openFile(llvm::StringRef path);
+  std::unique_ptr<State> state;
+};
+
+/// What `corten doctor` says of a path: also of an asset that loaders refuse,
+/// which cannot be opened. Fails only where nothing can be said.
+llvm::Expected<std::vector<Finding>> examinePath(llvm::StringRef path);
+
+} // namespace corten
+
+#endif // CORTEN_INSPECT_MODEL_H

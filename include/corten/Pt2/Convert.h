@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// From `.pt2` files to one module in the `coreai` dialect, in one call: what
+// `corten convert` and the C and Python interfaces are made of.
+
+#ifndef CORTEN_PT2_CONVERT_H
+#define CORTEN_PT2_CONVERT_H
+
+#include "corten/Conversion/AtenToCoreAI/Conversion.h"
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/Support/Error.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace corten {
+
+/// A program in a file, and the graph that it becomes.
+struct Pt2EntryPoint {
+  std::string file;
+  /// Of the graph.
+  std::string name = "main";
+  /// Of the program in the file; may be left out where there is only one.
+  std::string model;
+  /// Empty lists keep the names of the exported program.
+  std::vector<std::string> inputNames;
+  std::vector<std::string> outputNames;
+  /// Of mutated buffers, then of mutated inputs.
+  std::vector<std::string> stateNames;
+};
+
+/// Reads a program, decomposed or not, so that it can be converted. Fails with
+/// a list of all operators that have no lowering, and the lines of the user's
+/// code that they come from.
+llvm::Expected<std::unique_ptr<Program>>
+readPt2(const Pt2EntryPoint &entryPoint);
+
+/// Converts all programs into one verified module. Weights stay in the mapped
+/// files, which the module's resources keep open; programs of one file share
+/// them.
+llvm::Expected<std::unique_ptr<ConvertedModule>>
+convertPt2(llvm::ArrayRef<Pt2EntryPoint> entryPoints,
+           const ConversionOptions &options = {});
+
+/// Gives the operations of a converted module the locations of its table, for
+/// whoever goes on with the module itself. The table is empty afterwards.
+llvm::Error attachLocations(ConvertedModule &converted);
+
+} // namespace corten
+
+#endif // CORTEN_PT2_CONVERT_H

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The C interface over corten::Model.
+
+#include "corten/C/Corten.h"
+
+#include "corten/Inspect/Model.h"
+
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/JSON.h"
+
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <optional>
+
+using namespace corten;
+
+struct CortenError {
+  std::string message;
+};
+
+struct CortenFindings {
+  std::vector<Finding> findings;
+};
+
+struct CortenModel {
+  explicit CortenModel(std::unique_ptr<Model> model)
+      : model(std::move(model)) {}
+
+  std::unique_ptr<Model> model;
+  /// What callers have pointers into. A model's interface never changes.
+  std::optional<ProgramInfo> info;
+  /// Of the values that were asked for.
+  std::map<const ValueInfo *, std::vector<CortenDimension>> shapes;
+
+  const ProgramInfo &interface();
+};
+
+static CortenError *fail(const llvm::Twine &message) {
+  return new CortenError{message.str()};
+}
+
+static CortenError *fail(llvm::Error error) {
+  return fail(llvm::toString(std::move(error)));
+}
+
+/// For `free`, so that callers need not know of C++.
+static char *copy(llvm::StringRef text) {
+  auto *result = static_cast<char *>(std::malloc(text.size() + 1));
+  if (!result)
+    return nullptr;
+  std::memcpy(result, text.data(), text.size());
+  result[text.size()] = '\0';
+  return result;
+}
+
+/// Copies the members that the caller's release of a structure has.
+template <typename Struct> static void give(const Struct &value, Struct *out) {
+  size_t known = std::min(out->size, sizeof(Struct));
+  std::memcpy(reinterpret_cast<char *>(out) + sizeof(size_t),
+              reinterpret_cast<const char *>(&value) + sizeof(size_t),
+              known > sizeof(size_t) ? known - sizeof(size_t) : 0);
+}
+
+/// The members that the caller's release has, defaults for the others.
+template <typename Struct> static Struct take(const Struct *options) {
+  Struct result{};
+  if (options)
+    std::memcpy(&result, options, std::min(options->size, sizeof(Struct)));
+  return result;
+}
+
+const char *cortenVersion(void) { return CORTEN_VERSION_STRING; }
+
+const char *cortenErrorMessage(const CortenError *error) {
+  return error->message.c_str();
+}
+
+void cortenErrorFree(CortenError *error) { delete error; }
+
+void cortenStringFree(char *string) { std::free(string); }
+
+//===----------------------------------------------------------------------===//
+// Models
+//===----------------------------------------------------------------------===//
+
+CortenError *cortenModelOpen(const char *path, CortenModel **model) {
+  llvm::Expected<std::unique_ptr<Model>> opened = Model::open(path);
+  if (!opened)
+    return fail(opened.takeError());
+  *model = new CortenModel(std::move(*opened));
+  return nullptr;
+}
+
+void cortenModelFree(CortenModel *model) { delete model; }
+
+CortenError *cortenModelInfoJson(CortenModel *model, char **json) {
+  *json = copy(
+      llvm::formatv("{0:2}", llvm::json::Value(infoJson(model->model->info())))
+          .str());
+  return nullptr;
+}
+
+CortenError *cortenModelText(CortenModel *model,
+                             const CortenPrintOptions *options, char **text) {
+  CortenPrintOptions given = take(options);
+  llvm::Expected<std::string> printed =
+      model->model->text({given.graph ? given.graph : "", given.locations != 0,
+                          given.generic != 0});
+  if (!printed)
+    return fail(printed.takeError());
+  *text = copy(*printed);
+  return nullptr;
+}
+
+CortenError *cortenModelStrip(CortenModel *model) {
+  model->model->stripDebugInfo();
+  return nullptr;
+}
+
+CortenError *cortenModelSave(CortenModel *model, const char *path) {
+  if (llvm::Error error = model->model->save(path))
+    return fail(std::move(error));
+  return nullptr;
+}
+
+//===----------------------------------------------------------------------===//
+// Entry points
+//===----------------------------------------------------------------------===//
+
+const ProgramInfo &CortenModel::interface() {
+  if (!info)
+    info = model->info();
+  return *info;
+}
+
+static const EntryPointInfo *entryPointAt(CortenModel *model, size_t number) {
+  const ProgramInfo &info = model->interface();
+  return number < info.entryPoints.size() ? &info.entryPoints[number] : nullptr;
+}
+
+static llvm::ArrayRef<ValueInfo> valuesOf(const EntryPointInfo &entry,
+                                          CortenRole role) {
+  switch (role) {
+  case CORTEN_INPUT:
+    return entry.inputs;
+  case CORTEN_OUTPUT:
+    return entry.outputs;
+  case CORTEN_STATE:
+    return entry.states;
+  }
+  // C callers may give any number.
+  return {};
+}
+
+size_t cortenModelEntryPointCount(CortenModel *model) {
+  return model->interface().entryPoints.size();
+}
+
+const char *cortenModelEntryPointName(CortenModel *model, size_t entryPoint) {
+  const EntryPointInfo *entry = entryPointAt(model, entryPoint);
+  return entry ? entry->name.c_str() : nullptr;
+}
+
+size_t cortenModelValueCount(CortenModel *model, size_t entryPoint,
+                             CortenRole role) {
+  const EntryPointInfo *entry = entryPointAt(model, entryPoint);
+  return entry ? valuesOf(*entry, role).size() : 0;
+}
+
+static CortenValueKind kindOf(ValueInfo::Kind kind) {
+  switch (kind) {
+  case ValueInfo::Kind::Tensor:
+    return CORTEN_TENSOR;
+  case ValueInfo::Kind::Image:
+    return CORTEN_IMAGE;
+  case ValueInfo::Kind::Other:
+    return CORTEN_OTHER;
+  }
+  llvm_unreachable("all kinds are listed");
+}
+
+CortenError *cortenModelValue(CortenModel *model, size_t entryPoint,
+                              CortenRole role, size_t number,
+                              CortenValue *value) {
+  const EntryPointInfo *entry = entryPointAt(model, entryPoint);
+  if (!entry)
+    return fail("no entry point " + llvm::Twine(entryPoint));
+  llvm::ArrayRef<ValueInfo> values = valuesOf(*entry, role);
+  if (number >= values.size())
+    return fail("entry point " + entry->name + " has no value " +
+                llvm::Twine(number) + " of this role");
+  const ValueInfo &info = values[number];
+  auto [entryOfShape, isNew] = model->shapes.try_emplace(&info);
+  std::vector<CortenDimension> &shape = entryOfShape->second;
+  for (const Dimension &dim : isNew ? info.shape : std::vector<Dimension>())
+    shape.push_back({dim.size.value_or(CORTEN_UNKNOWN),
+                     dim.min.value_or(CORTEN_UNKNOWN),
+                     dim.max.value_or(CORTEN_UNKNOWN)});
+  give(CortenValue{sizeof(CortenValue), info.name.c_str(), kindOf(info.kind),
+                   info.elementType.c_str(), shape.data(), shape.size()},
+       value);
+  return nullptr;
+}
+
+//===----------------------------------------------------------------------===//
+// Findings
+//===----------------------------------------------------------------------===//
+
+CortenError *cortenExamine(const char *path, CortenFindings **findings) {
+  llvm::Expected<std::vector<Finding>> found = examinePath(path);
+  if (!found)
+    return fail(found.takeError());
+  *findings = new CortenFindings{std::move(*found)};
+  return nullptr;
+}
+
+size_t cortenFindingsCount(const CortenFindings *findings) {
+  return findings->findings.size();
+}
+
+static CortenSeverity severityOf(Severity severity) {
+  switch (severity) {
+  case Severity::Error:
+    return CORTEN_ERROR;
+  case Severity::Warning:
+    return CORTEN_WARNING;
+  case Severity::Note:
+    return CORTEN_NOTE;
+  }
+  llvm_unreachable("all severities are listed");
+}
+
+CortenError *cortenFindingsGet(const CortenFindings *findings, size_t number,
+                               CortenFinding *finding) {
+  if (number >= findings->findings.size())
+    return fail("no finding " + llvm::Twine(number));
+  const Finding &found = findings->findings[number];
+  const Check &check = checkOf(found.check);
+  give(CortenFinding{sizeof(CortenFinding), severityOf(check.severity),
+                     check.name, found.place.c_str(), found.detail.c_str(),
+                     check.reason, check.remedy},
+       finding);
+  return nullptr;
+}
+
+void cortenFindingsFree(CortenFindings *findings) { delete findings; }

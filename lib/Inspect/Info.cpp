@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "corten/Inspect/Info.h"
+
+#include "Constants.h"
+#include "corten/Dialect/CoreAI/IR/CoreAIOps.h"
+#include "corten/Dialect/CoreAI/IR/CoreAITypes.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/SymbolTable.h"
+
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringMap.h"
+
+#include <algorithm>
+#include <functional>
+#include <numeric>
+
+using namespace corten;
+using namespace mlir;
+
+uint64_t ProgramInfo::operationCount() const {
+  return std::accumulate(
+      operations.begin(), operations.end(), uint64_t{0},
+      [](uint64_t sum, const OperationCount &op) { return sum + op.count; });
+}
+
+uint64_t ProgramInfo::weightBytes() const {
+  return std::accumulate(
+      weights.begin(), weights.end(), uint64_t{0},
+      [](uint64_t sum, const WeightGroup &group) { return sum + group.bytes; });
+}
+
+//===----------------------------------------------------------------------===//
+// Values
+//===----------------------------------------------------------------------===//
+
+static StringRef stringOf(DictionaryAttr attributes, StringRef key) {
+  auto text = attributes ? attributes.getAs<StringAttr>(key) : StringAttr();
+  return text ? text.getValue() : StringRef();
+}
+
+static std::optional<int64_t> integerOf(Attribute attribute) {
+  auto integer = dyn_cast_or_null<IntegerAttr>(attribute);
+  if (!integer || integer.getValue().getSignificantBits() > 64)
+    return std::nullopt;
+  return integer.getType().isUnsignedInteger()
+             ? static_cast<int64_t>(integer.getValue().getZExtValue())
+             : integer.getValue().getSExtValue();
+}
+
+/// Fills in the sizes that the dynamic dimensions of an input may have: the
+/// converter leaves them as `corten.shape_ranges = [[min, max], ...]`, where a
+/// range without an end has one number.
+static void addRanges(DictionaryAttr attributes, std::vector<Dimension> &dims) {
+  auto ranges = attributes ? attributes.getAs<ArrayAttr>("corten.shape_ranges")
+                           : ArrayAttr();
+  if (!ranges || ranges.size() != dims.size())
+    return;
+  for (auto [dim, range] : llvm::zip(dims, ranges)) {
+    auto limits = dyn_cast<ArrayAttr>(range);
+    if (dim.size || !limits)
+      continue;
+    if (!limits.empty())
+      dim.min = integerOf(limits[0]);
+    if (limits.size() > 1)
+      dim.max = integerOf(limits[1]);
+  }
+}
+
+/// "k32BGRA", out of the attribute's text, which alone knows the names.
+static std::string pixelFormat(Attribute fourCC) {
+  std::string text;
+  llvm::raw_string_ostream(text) << fourCC;
+  return StringRef(text).split('<').second.split('>').first.str();
+}
+
+static ValueInfo describe(Type type, DictionaryAttr attributes) {
+  ValueInfo info;
+  info.name = stringOf(attributes, "coreai.name").str();
+  if (auto handle = dyn_cast<coreai::HandleType>(type))
+    type = handle.getInnerType();
+  llvm::raw_string_ostream(info.type) << type;
+  if (auto image = dyn_cast<coreai::ImageType>(type)) {
+    info.kind = ValueInfo::Kind::Image;
+    info.elementType = pixelFormat(image.getFourCC());
+    info.shape = {{integerOf(image.getHeight()), {}, {}},
+                  {integerOf(image.getWidth()), {}, {}}};
+  } else if (auto tensor = dyn_cast<RankedTensorType>(type)) {
+    info.kind = ValueInfo::Kind::Tensor;
+    info.elementType = elementTypeName(tensor);
+    for (int64_t size : tensor.getShape())
+      info.shape.push_back({ShapedType::isDynamic(size)
+                                ? std::nullopt
+                                : std::optional<int64_t>(size),
+                            {},
+                            {}});
+    addRanges(attributes, info.shape);
+  }
+  return info;
+}
+
+/// A state is an argument behind a handle or, before the program was optimized,
+/// one whose new value is a result of the graph.
+static EntryPointInfo describe(coreai::GraphOp graph) {
+  EntryPointInfo info;
+  info.name = graph.getSymName().str();
+  auto attributesOf = [](std::optional<ArrayAttr> all, size_t i) {
+    return all && i < all->size() ? dyn_cast<DictionaryAttr>((*all)[i])
+                                  : DictionaryAttr();
+  };
+  llvm::DenseSet<StringRef> mutated;
+  for (auto [i, type] : llvm::enumerate(graph.getArgumentTypes())) {
+    DictionaryAttr attributes = attributesOf(graph.getArgAttrs(), i);
+    StringRef result = stringOf(attributes, "MutableBuffers.buffer_mutation");
+    bool isState = isa<coreai::HandleType>(type) || !result.empty();
+    (isState ? info.states : info.inputs).push_back(describe(type, attributes));
+    if (!result.empty())
+      mutated.insert(result);
+  }
+  for (auto [i, type] : llvm::enumerate(graph.getResultTypes())) {
+    DictionaryAttr attributes = attributesOf(graph.getResAttrs(), i);
+    if (!isa<coreai::TokenType>(type) &&
+        !mutated.contains(stringOf(attributes, "coreai.name")))
+      info.outputs.push_back(describe(type, attributes));
+  }
+  return info;
+}
+
+//===----------------------------------------------------------------------===//
+// Ops
+//===----------------------------------------------------------------------===//
+
+static StringRef compositeName(coreai::GraphOp graph) {
+  std::optional<coreai::CompositeDeclarationAttr> declaration =
+      graph.getCompositeDecl();
+  return declaration ? declaration->getName() : StringRef();
+}
+
+/// The composite that a call is of; empty for any other op.
+static StringRef calledComposite(Operation *op, SymbolTableCollection &tables) {
+  auto invoke = dyn_cast<coreai::InvokeOp>(op);
+  SymbolRefAttr symbol = invoke ? invoke.getCalleeSymbol() : SymbolRefAttr();
+  if (!symbol)
+    return {};
+  auto graph = tables.lookupNearestSymbolFrom<coreai::GraphOp>(op, symbol);
+  return graph ? compositeName(graph) : StringRef();
+}
+
+/// Most frequent first; names decide between equals.
+static std::vector<OperationCount>
+sorted(const llvm::StringMap<uint64_t> &counts) {
+  std::vector<OperationCount> result;
+  for (const auto &entry : counts)
+    result.push_back({entry.first().str(), entry.second});
+  llvm::sort(result, [](const OperationCount &a, const OperationCount &b) {
+    return std::tie(b.count, a.name) < std::tie(a.count, b.name);
+  });
+  return result;
+}
+
+/// The ops in and below `root`, by name. What holds graphs or ends a block
+/// computes nothing and does not count.
+static void count(Operation *root, llvm::StringMap<uint64_t> &counts,
+                  llvm::function_ref<std::string(Operation *)> nameOf) {
+  root->walk([&](Operation *op) {
+    if (!op->hasTrait<OpTrait::SymbolTable>() &&
+        !op->hasTrait<OpTrait::IsTerminator>() && !isa<coreai::GraphOp>(op))
+      ++counts[nameOf(op)];
+  });
+}
+
+static std::string shortName(Operation *op) {
+  StringRef name = op->getName().getStringRef();
+  name.consume_front("coreai.");
+  return name.str();
+}
+
+std::vector<OperationCount> corten::countOperations(ModuleOp module,
+                                                    bool collapseComposites) {
+  llvm::StringMap<uint64_t> counts;
+  SymbolTableCollection tables;
+  module.walk([&](coreai::GraphOp graph) {
+    if (collapseComposites && !compositeName(graph).empty())
+      return;
+    count(graph, counts, [&](Operation *op) {
+      StringRef composite =
+          collapseComposites ? calledComposite(op, tables) : StringRef();
+      return composite.empty() ? shortName(op) : "composite." + composite.str();
+    });
+  });
+  return sorted(counts);
+}
+
+static std::vector<CompositeInfo> composites(ModuleOp module) {
+  struct Entry {
+    CompositeInfo info;
+    llvm::StringMap<uint64_t> operations;
+  };
+  llvm::StringMap<Entry> byName;
+  SymbolTableCollection tables;
+  module.walk([&](Operation *op) {
+    if (auto graph = dyn_cast<coreai::GraphOp>(op)) {
+      StringRef name = compositeName(graph);
+      if (name.empty())
+        return;
+      Entry &entry = byName[name];
+      ++entry.info.graphs;
+      count(graph, entry.operations, shortName);
+    } else if (StringRef name = calledComposite(op, tables); !name.empty()) {
+      ++byName[name].info.calls;
+    }
+  });
+  std::vector<CompositeInfo> result;
+  for (auto &entry : byName) {
+    CompositeInfo &info = result.emplace_back(std::move(entry.second.info));
+    info.name = entry.first().str();
+    info.operations = sorted(entry.second.operations);
+  }
+  llvm::sort(result, [](const CompositeInfo &a, const CompositeInfo &b) {
+    return std::tie(b.calls, a.name) < std::tie(a.calls, b.name);
+  });
+  return result;
+}
+
+static std::vector<WeightGroup> weights(ModuleOp module) {
+  llvm::MapVector<Type, WeightGroup> groups;
+  llvm::DenseSet<std::pair<const void *, Type>> seen;
+  for (const TensorConstant &constant : tensorConstants(module)) {
+    if (!constant.isWeight() ||
+        !seen.insert({constant.identity, constant.type}).second)
+      continue;
+    WeightGroup &group = groups[constant.type.getElementType()];
+    ++group.count;
+    group.elements += constant.type.getNumElements();
+    group.bytes += constant.data ? constant.data->size() : 0;
+  }
+  std::vector<WeightGroup> result;
+  for (auto &[type, group] : groups) {
+    group.elementType = elementTypeName(type);
+    result.push_back(group);
+  }
+  llvm::sort(result, [](const WeightGroup &a, const WeightGroup &b) {
+    return std::tie(b.bytes, a.elementType) < std::tie(a.bytes, b.elementType);
+  });
+  return result;
+}
+
+ProgramInfo corten::describeProgram(ModuleOp module) {
+  ProgramInfo info;
+  module.walk([&](coreai::GraphOp graph) {
+    if (graph.isPublic())
+      info.entryPoints.push_back(describe(graph));
+    else
+      ++info.privateGraphs;
+  });
+  info.operations = countOperations(module);
+  info.composites = composites(module);
+  info.weights = weights(module);
+  return info;
+}

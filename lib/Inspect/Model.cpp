@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "corten/Inspect/Model.h"
+
+#include "Strip.h"
+#include "corten/Asset/Asset.h"
+#include "corten/Asset/Translation.h"
+#include "corten/Dialect/CoreAI/IR/CoreAIOps.h"
+#include "corten/Dialect/Registration.h"
+#include "mlir/Bytecode/BytecodeReader.h"
+#include "mlir/IR/AsmState.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/OwningOpRef.h"
+#include "mlir/Parser/Parser.h"
+
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/SourceMgr.h"
+
+#include <ctime>
+
+using namespace corten;
+using namespace mlir;
+namespace fs = llvm::sys::fs;
+
+struct Model::State {
+  explicit State(StringRef path) : path(path) {
+    DialectRegistry registry;
+    registerAssetDialects(registry);
+    context.appendDialectRegistry(registry);
+    context.loadAllAvailableDialects();
+  }
+
+  llvm::Error import(OwningOpRef<aicode::AssetOp> read,
+                     std::shared_ptr<void> owner);
+
+  std::string path;
+  /// Declared before what lives in it.
+  MLIRContext context{MLIRContext::Threading::DISABLED};
+  /// Where the program comes from; none if it is not in an asset.
+  std::optional<Asset> asset;
+  OwningOpRef<aicode::AssetOp> code;
+  OwningOpRef<ModuleOp> module;
+};
+
+Model::Model(std::unique_ptr<State> state) : state(std::move(state)) {}
+Model::~Model() = default;
+
+const std::string &Model::path() const { return state->path; }
+
+ModuleOp Model::module() { return *state->module; }
+
+//===----------------------------------------------------------------------===//
+// Opening
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Keeps the first error that is reported in a context, on one line.
+class FirstError {
+public:
+  explicit FirstError(MLIRContext *context)
+      : handler(context, [this](Diagnostic &diagnostic) {
+          if (diagnostic.getSeverity() != DiagnosticSeverity::Error ||
+              !text.empty())
+            return;
+          llvm::raw_string_ostream os(text);
+          if (auto place =
+                  diagnostic.getLocation()->findInstanceOf<FileLineColLoc>())
+            os << place.getFilename().getValue() << ':' << place.getLine()
+               << ": ";
+          os << StringRef(diagnostic.str()).split('\n').first;
+        }) {}
+
+  llvm::Error take(StringRef path) {
+    return llvm::createStringError(
+        path + ": " + (text.empty() ? "the program cannot be read" : text));
+  }
+
+private:
+  std::string text;
+  ScopedDiagnosticHandler handler;
+};
+} // namespace
+
+llvm::Expected<std::unique_ptr<Model>> Model::open(StringRef path) {
+  fs::file_status status;
+  if (std::error_code code = fs::status(path, status))
+    return llvm::createStringError(path + ": " + code.message());
+  return fs::is_directory(status) ? openAsset(path) : openFile(path);
+}
+
+/// Takes the program over from its form in an asset, which `owner` keeps.
+llvm::Error Model::State::import(OwningOpRef<aicode::AssetOp> read,
+                                 std::shared_ptr<void> owner) {
+  code = std::move(read);
+  FirstError error(&context);
+  module = importProgram(*code, std::move(owner));
+  return module ? llvm::Error::success() : error.take(path);
+}
+
+llvm::Expected<std::unique_ptr<Model>> Model::openAsset(StringRef path) {
+  auto state = std::make_unique<State>(path);
+  llvm::Expected<Asset> asset = Asset::open(path);
+  if (!asset)
+    return asset.takeError();
+  state->asset = std::move(*asset);
+  llvm::Expected<OwningOpRef<aicode::AssetOp>> code =
+      state->asset->code(state->context);
+  if (!code)
+    return code.takeError();
+  // A copy of the asset keeps the file mapped.
+  if (llvm::Error error = state->import(std::move(*code),
+                                        std::make_shared<Asset>(*state->asset)))
+    return error;
+  return std::unique_ptr<Model>(new Model(std::move(state)));
+}
+
+llvm::Expected<std::unique_ptr<Model>> Model::openFile(StringRef path) {
+  auto state = std::make_unique<State>(path);
+  auto read = llvm::MemoryBuffer::getFileOrSTDIN(path);
+  if (!read)
+    return llvm::createStringError(path + ": " + read.getError().message());
+  std::shared_ptr<llvm::MemoryBuffer> buffer = std::move(*read);
+  if (isBytecode(*buffer)) {
+    llvm::Expected<OwningOpRef<aicode::AssetOp>> code =
+        readCode(buffer->getBuffer(), buffer, state->context);
+    if (!code)
+      return llvm::createStringError(path + ": " +
+                                     llvm::toString(code.takeError()));
+    if (llvm::Error error = state->import(std::move(*code), buffer))
+      return error;
+    return std::unique_ptr<Model>(new Model(std::move(state)));
+  }
+  // Ops without a location get the place in this file; where it lies is
+  // nobody's business.
+  auto sources = std::make_shared<llvm::SourceMgr>();
+  sources->AddNewSourceBuffer(
+      llvm::MemoryBuffer::getMemBuffer(buffer->getBuffer(),
+                                       llvm::sys::path::filename(path)),
+      llvm::SMLoc());
+  FirstError error(&state->context);
+  state->module =
+      parseSourceFile<ModuleOp>(sources, ParserConfig(&state->context));
+  if (!state->module)
+    return error.take(path);
+  return std::unique_ptr<Model>(new Model(std::move(state)));
+}
+
+//===----------------------------------------------------------------------===//
+// Looking
+//===----------------------------------------------------------------------===//
+
+/// The version that MLIR's bytecode begins with; none if it is no bytecode.
+static std::optional<uint64_t> bytecodeVersion(StringRef bytes) {
+  // "ML", 0xEF, "R", then a number whose trailing zero bits tell its length;
+  // that of all versions so far is one byte.
+  if (bytes.size() < 5 || !bytes.starts_with("ML\xEFR") || !(bytes[4] & 1))
+    return std::nullopt;
+  return static_cast<uint8_t>(bytes[4]) >> 1;
+}
+
+static std::optional<uint64_t> dialectVersion(aicode::AssetOp code) {
+  auto version =
+      dyn_cast_or_null<aicode::WholeAttr>(code.getVersion().value_or(nullptr));
+  return version ? std::optional<uint64_t>(version.getValue()) : std::nullopt;
+}
+
+/// "2026-04-09T12:00:00Z".
+static std::string describeDate(int64_t secondsSince1970) {
+  std::time_t time = secondsSince1970;
+  std::tm parts{};
+  char text[sizeof("-2147483648-12-31T23:59:59Z")];
+  if (!gmtime_r(&time, &parts) ||
+      !std::strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &parts))
+    return {};
+  return text;
+}
+
+ProgramInfo Model::info() {
+  ProgramInfo info = describeProgram(*state->module);
+  info.path = state->path;
+  if (!state->asset)
+    return info;
+  const AssetMetadata &metadata = state->asset->metadata();
+  if (!metadata.assetVersion.empty())
+    info.versions.asset = metadata.assetVersion;
+  info.versions.bytecode = bytecodeVersion(state->asset->bytecode());
+  info.versions.dialect = dialectVersion(*state->code);
+  info.producer = metadata.producer;
+  info.author = metadata.author;
+  info.license = metadata.license;
+  info.description = metadata.description;
+  info.creationDate = metadata.creationDate
+                          ? describeDate(*metadata.creationDate)
+                          : std::string();
+  info.fileSize = state->asset->bytecode().size();
+  return info;
+}
+
+std::vector<OperationCount> Model::operations(bool collapseComposites) {
+  return countOperations(*state->module, collapseComposites);
+}
+
+llvm::Expected<std::string> Model::text(const PrintOptions &options) {
+  // Enough for a shape, too little for a weight.
+  constexpr int64_t kLargestConstant = 16;
+  OpPrintingFlags flags;
+  flags.elideLargeElementsAttrs(kLargestConstant)
+      .elideLargeResourceString(kLargestConstant);
+  if (options.locations)
+    flags.enableDebugInfo(/*enable=*/true, /*prettyForm=*/false);
+  if (options.generic)
+    flags.printGenericOpForm();
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  if (options.graph.empty()) {
+    state->module->print(os, flags);
+    // What is left of the weights when none is printed.
+    StringRef program = text;
+    program.consume_back("\n{-#\n\n#-}\n");
+    text.resize(program.size());
+    return text;
+  }
+  coreai::GraphOp found;
+  state->module->walk([&](coreai::GraphOp graph) {
+    if (!found && graph.getSymName() == options.graph)
+      found = graph;
+  });
+  if (!found)
+    return llvm::createStringError(state->path + ": no graph \"" +
+                                   options.graph + "\"");
+  found->print(os, flags);
+  os << '\n';
+  return text;
+}
+
+//===----------------------------------------------------------------------===//
+// Examining
+//===----------------------------------------------------------------------===//
+
+static std::vector<AssetFacts::Resource> resources(aicode::AssetOp code) {
+  std::vector<AssetFacts::Resource> result;
+  llvm::DenseSet<StringRef> seen;
+  code->walk([&](aicode::ConstantV1Op constant) {
+    auto resource = dyn_cast<aicode::ResourceAttr>(constant.getValue());
+    AsmResourceBlob *blob = resource ? resource.getHandle().getBlob() : nullptr;
+    if (blob && seen.insert(resource.getHandle().getKey()).second)
+      result.push_back(
+          {resource.getHandle().getKey().str(), blob->getDataAlignment()});
+  });
+  return result;
+}
+
+std::vector<Finding> Model::examine() {
+  std::vector<Finding> findings;
+  if (state->asset) {
+    AssetFacts facts;
+    facts.path = state->path;
+    facts.hasMetadata = !state->asset->metadata().assetVersion.empty();
+    Asset::HashState hash = state->asset->checkHash();
+    facts.hasHash = hash != Asset::HashState::Missing;
+    facts.hashMatches = hash == Asset::HashState::Right;
+    facts.bytecodeVersion = bytecodeVersion(state->asset->bytecode());
+    facts.dialectVersion = dialectVersion(*state->code);
+    facts.resources = resources(*state->code);
+    findings = examineAsset(facts);
+  }
+  std::vector<Finding> more = examineProgram(*state->module);
+  findings.insert(findings.end(), std::make_move_iterator(more.begin()),
+                  std::make_move_iterator(more.end()));
+  sortFindings(findings);
+  return findings;
+}
+
+llvm::Expected<std::vector<Finding>> corten::examinePath(StringRef path) {
+  llvm::Expected<std::unique_ptr<Model>> model = Model::open(path);
+  if (model)
+    return (*model)->examine();
+  // What loaders refuse by its version is a finding; the rest is damage.
+  auto child = [&](StringRef name) {
+    llvm::SmallString<256> file(path);
+    llvm::sys::path::append(file, name);
+    return llvm::MemoryBuffer::getFile(file, /*IsText=*/false,
+                                       /*RequiresNullTerminator=*/false);
+  };
+  std::vector<Finding> findings;
+  if (auto metadata = child("metadata.json")) {
+    llvm::Expected<AssetMetadata> parsed =
+        parseMetadata((*metadata)->getBuffer());
+    if (!parsed)
+      findings.push_back({CheckId::Metadata, "metadata.json",
+                          llvm::toString(parsed.takeError())});
+  }
+  if (auto bytecode = child("main.mlirb")) {
+    AssetFacts facts;
+    facts.bytecodeVersion = bytecodeVersion((*bytecode)->getBuffer());
+    for (Finding &finding : examineAsset(facts))
+      if (finding.check == CheckId::BytecodeVersion)
+        findings.push_back(std::move(finding));
+  }
+  if (findings.empty())
+    return model.takeError();
+  llvm::consumeError(model.takeError());
+  sortFindings(findings);
+  return findings;
+}
+
+//===----------------------------------------------------------------------===//
+// Changing and writing
+//===----------------------------------------------------------------------===//
+
+void Model::stripDebugInfo() {
+  corten::stripDebugInfo(*state->module);
+  if (state->code)
+    corten::stripDebugInfo(*state->code);
+}
+
+llvm::Error Model::save(StringRef path) {
+  return writeAsset(*state->code, state->asset->metadata(), path);
+}

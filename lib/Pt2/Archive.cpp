@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "Archive.h"
+
+#include "llvm/Support/FileSystem.h"
+
+using namespace corten::pt2;
+using llvm::StringRef;
+
+TorchArchive::TorchArchive(ZipArchive archive) : zip(std::move(archive)) {
+  if (zip.entries().empty())
+    return;
+  StringRef first = zip.entries().front().name;
+  size_t slash = first.find('/');
+  // Releases before 2.8 had no folder.
+  if (slash != StringRef::npos && !zip.find("serialized_exported_program.json"))
+    folder = first.take_front(slash + 1).str();
+}
+
+llvm::Expected<TorchArchive> TorchArchive::open(Bytes file) {
+  llvm::Expected<ZipArchive> zip = ZipArchive::open(std::move(file));
+  if (!zip)
+    return zip.takeError();
+  TorchArchive archive(std::move(*zip));
+  if (archive.has("byteorder")) {
+    llvm::Expected<Bytes> order = archive.read("byteorder");
+    if (!order)
+      return order.takeError();
+    if (order->data != "little")
+      return llvm::createStringError(
+          "the tensors of the archive are big-endian; save it on a machine "
+          "that is little-endian");
+  }
+  return archive;
+}
+
+const ZipEntry *TorchArchive::find(StringRef name) const {
+  return zip.find(folder + name.str());
+}
+
+llvm::Expected<Bytes> TorchArchive::read(StringRef name) const {
+  if (auto known = seen.find(name); known != seen.end())
+    return known->second;
+  const ZipEntry *entry = find(name);
+  if (!entry)
+    return llvm::createStringError("the archive has no entry '" + name + "'");
+  llvm::Expected<Bytes> bytes = zip.read(*entry);
+  if (bytes)
+    seen[name] = *bytes;
+  return bytes;
+}
+
+std::vector<std::string> TorchArchive::namesBetween(StringRef prefix,
+                                                    StringRef suffix) const {
+  std::vector<std::string> names;
+  for (const ZipEntry &entry : zip.entries()) {
+    StringRef name = entry.name;
+    if (name.consume_front(folder) && name.consume_front(prefix) &&
+        name.consume_back(suffix) && !name.empty())
+      names.push_back(name.str());
+  }
+  return names;
+}
+
+llvm::Expected<Bytes> corten::pt2::mapFile(StringRef path) {
+  namespace fs = llvm::sys::fs;
+  auto failed = [&](std::error_code code) {
+    return llvm::createStringError(code, "cannot read '" + path +
+                                             "': " + code.message());
+  };
+  llvm::Expected<fs::file_t> file = fs::openNativeFileForRead(path);
+  if (!file)
+    return failed(llvm::errorToErrorCode(file.takeError()));
+  fs::file_status status;
+  std::error_code code = fs::status(*file, status);
+  if (!code && status.type() != fs::file_type::regular_file)
+    code = std::make_error_code(std::errc::is_a_directory);
+  std::shared_ptr<fs::mapped_file_region> region;
+  // An empty file cannot be mapped.
+  if (!code && status.getSize() != 0)
+    region = std::make_shared<fs::mapped_file_region>(
+        *file, fs::mapped_file_region::readonly, status.getSize(), 0, code);
+  // Nothing was written that closing could lose.
+  (void)fs::closeFile(*file);
+  if (code)
+    return failed(code);
+  if (!region)
+    return Bytes();
+  StringRef data(region->const_data(), region->size());
+  return Bytes{data, std::move(region)};
+}

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The checksum of ZIP entries, fast enough to verify gigabytes of weights on
+// the way: a model with a flipped bit must not convert.
+
+#ifndef CORTEN_LIB_PT2_CHECKSUM_H
+#define CORTEN_LIB_PT2_CHECKSUM_H
+
+#include "llvm/ADT/StringRef.h"
+
+#include <cstdint>
+
+namespace corten::pt2 {
+
+/// CRC-32 as in ZIP and zlib.
+uint32_t checksum(llvm::StringRef data);
+
+} // namespace corten::pt2
+
+#endif // CORTEN_LIB_PT2_CHECKSUM_H

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "corten/Pt2/Convert.h"
+
+#include "corten/Pt2/Pt2.h"
+
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/Parser/Parser.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringSet.h"
+
+using namespace corten;
+using llvm::StringRef;
+using llvm::Twine;
+
+//===----------------------------------------------------------------------===//
+// Operators without a lowering
+//===----------------------------------------------------------------------===//
+
+/// What torch would have to expand into a graph first.
+static bool isExpandedByTorch(const Node &node) {
+  return node.callee->nameSpace == "higher_order" &&
+         (node.callee->name == "flex_attention" ||
+          node.callee->name == "out_dtype");
+}
+
+static void collectExpanded(const Graph &graph, bool isNested,
+                            std::vector<UnsupportedOperator> &found) {
+  for (const Node *node : graph.nodes) {
+    if (node->kind != Node::Kind::Call)
+      continue;
+    if (isExpandedByTorch(*node)) {
+      auto entry = llvm::find_if(found, [&](const UnsupportedOperator &known) {
+        return known.op == node->callee;
+      });
+      if (entry == found.end())
+        entry = found.insert(found.end(), {node->callee, {}});
+      entry->uses.push_back({node, isNested});
+      continue;
+    }
+    for (const Argument &argument : node->arguments)
+      if (argument.kind() == Argument::Kind::Graph)
+        collectExpanded(*argument.asGraph(), /*isNested=*/true, found);
+  }
+}
+
+static llvm::Error checkSupported(const Program &program, StringRef name) {
+  std::vector<UnsupportedOperator> found = findUnsupported(program);
+  collectExpanded(program.main, /*isNested=*/false, found);
+  if (found.empty())
+    return llvm::Error::success();
+  auto names = llvm::map_range(found, [](const UnsupportedOperator &entry) {
+    return entry.op->printedName();
+  });
+  std::string message =
+      (name + ": " + Twine(found.size()) +
+       " operators that have no lowering: " + llvm::join(names, ", "))
+          .str();
+  constexpr size_t kShownUses = 4;
+  for (const UnsupportedOperator &entry : found) {
+    message += ("\n  " + entry.op->printedName() + ", " +
+                Twine(entry.uses.size()) + " uses")
+                   .str();
+    for (const UnsupportedUse &use :
+         llvm::ArrayRef(entry.uses).take_front(kShownUses))
+      message += describeNode(name, *use.node);
+  }
+  message += "\nOnly torch can decompose those of its own: call "
+             "run_decompositions() before saving the program.";
+  return llvm::createStringError(message);
+}
+
+//===----------------------------------------------------------------------===//
+// Conversion
+//===----------------------------------------------------------------------===//
+
+/// The program of an entry point, in a file that has been opened.
+static llvm::Expected<std::unique_ptr<Program>>
+readFrom(const Pt2File &file, const Pt2EntryPoint &entryPoint) {
+  std::string model = entryPoint.model;
+  if (model.empty() && file.models().size() == 1)
+    model = file.models().front();
+  if (!llvm::is_contained(file.models(), model))
+    return llvm::createStringError(
+        "'" + entryPoint.file + "' has the programs " +
+        llvm::join(file.models(), ", ") +
+        (model.empty() ? ": say which one" : ", and no '" + model + "'"));
+  llvm::Expected<std::unique_ptr<Program>> program =
+      file.read(model, [](const Operator &op) {
+        return !op.mutates && hasLowering(op.nameSpace, op.name);
+      });
+  if (!program)
+    return llvm::createStringError("'" + entryPoint.file +
+                                   "': " + llvm::toString(program.takeError()));
+  if (llvm::Error error = checkSupported(**program, entryPoint.name))
+    return error;
+  return program;
+}
+
+llvm::Expected<std::unique_ptr<Program>>
+corten::readPt2(const Pt2EntryPoint &entryPoint) {
+  llvm::Expected<Pt2File> file = Pt2File::open(entryPoint.file);
+  if (!file)
+    return file.takeError();
+  return readFrom(*file, entryPoint);
+}
+
+llvm::Expected<std::unique_ptr<ConvertedModule>>
+corten::convertPt2(llvm::ArrayRef<Pt2EntryPoint> entryPoints,
+                   const ConversionOptions &options) {
+  if (entryPoints.empty())
+    return llvm::createStringError("no program to convert");
+  llvm::StringSet<> names;
+  llvm::StringMap<Pt2File> files;
+  std::vector<std::unique_ptr<Program>> programs;
+  std::vector<EntryPoint> entries;
+  for (const Pt2EntryPoint &entryPoint : entryPoints) {
+    if (!names.insert(entryPoint.name).second)
+      return llvm::createStringError("two entry points are called '" +
+                                     entryPoint.name + "'");
+    auto file = files.find(entryPoint.file);
+    if (file == files.end()) {
+      llvm::Expected<Pt2File> opened = Pt2File::open(entryPoint.file);
+      if (!opened)
+        return opened.takeError();
+      file = files.try_emplace(entryPoint.file, std::move(*opened)).first;
+    }
+    llvm::Expected<std::unique_ptr<Program>> program =
+        readFrom(file->second, entryPoint);
+    if (!program)
+      return program.takeError();
+    programs.push_back(std::move(*program));
+    entries.push_back({programs.back().get(), entryPoint.name,
+                       entryPoint.inputNames, entryPoint.outputNames,
+                       entryPoint.stateNames});
+  }
+  ConversionError error;
+  std::unique_ptr<ConvertedModule> module = convert(entries, options, error);
+  if (!module)
+    return llvm::createStringError(error.message);
+  return module;
+}
+
+llvm::Error corten::attachLocations(ConvertedModule &converted) {
+  mlir::OwningOpRef<mlir::ModuleOp> table =
+      mlir::parseSourceString<mlir::ModuleOp>(converted.locations.text,
+                                              converted.context.get());
+  auto locations = table
+                       ? table->getOperation()->getAttrOfType<mlir::ArrayAttr>(
+                             "coreai.locations")
+                       : mlir::ArrayAttr();
+  std::vector<mlir::Operation *> operations;
+  converted.module->walk(
+      [&](mlir::Operation *operation) { operations.push_back(operation); });
+  if (!locations || locations.size() != operations.size())
+    return llvm::createStringError("the table of locations is of another "
+                                   "module");
+  for (auto [operation, location] : llvm::zip_equal(operations, locations))
+    operation->setLoc(llvm::cast<mlir::LocationAttr>(location));
+  for (unsigned place : converted.locations.withArguments)
+    for (mlir::Region &region : operations[place]->getRegions())
+      for (mlir::Block &block : region)
+        for (mlir::BlockArgument argument : block.getArguments())
+          argument.setLoc(operations[place]->getLoc());
+  converted.locations = {};
+  return llvm::Error::success();
+}

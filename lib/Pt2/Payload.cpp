@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "Payload.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/Alignment.h"
+#include "llvm/Support/MathExtras.h"
+
+#include <cstring>
+#include <new>
+
+using namespace corten;
+using namespace corten::pt2;
+using llvm::StringRef;
+using llvm::Twine;
+
+std::optional<ScalarType> pt2::scalarTypeFromSchema(int64_t number) {
+  // The numbers in between belong to quantized and sub-byte types.
+  static constexpr std::pair<int64_t, ScalarType> kTypes[] = {
+      {1, ScalarType::UInt8},           {2, ScalarType::Int8},
+      {3, ScalarType::Int16},           {4, ScalarType::Int32},
+      {5, ScalarType::Int64},           {6, ScalarType::Float16},
+      {7, ScalarType::Float32},         {8, ScalarType::Float64},
+      {9, ScalarType::Complex32},       {10, ScalarType::Complex64},
+      {11, ScalarType::Complex128},     {12, ScalarType::Bool},
+      {13, ScalarType::BFloat16},       {28, ScalarType::UInt16},
+      {29, ScalarType::Float8E4M3FN},   {30, ScalarType::Float8E5M2},
+      {31, ScalarType::Float8E4M3FNUZ}, {32, ScalarType::Float8E5M2FNUZ},
+      {33, ScalarType::Float8E8M0FNU},  {34, ScalarType::UInt32},
+      {35, ScalarType::UInt64},
+  };
+  for (auto [known, type] : kTypes)
+    if (known == number)
+      return type;
+  return std::nullopt;
+}
+
+//===----------------------------------------------------------------------===//
+// Where tensors lie
+//===----------------------------------------------------------------------===//
+
+static bool readSizes(JsonValue list, llvm::SmallVector<int64_t> &out) {
+  if (!list.isArray())
+    return false;
+  for (JsonValue item : list.elements()) {
+    std::optional<int64_t> size = item["as_int"].integer();
+    if (!size)
+      return false;
+    out.push_back(*size);
+  }
+  return true;
+}
+
+/// Shape, strides and type of a tensor that exists.
+static llvm::Error readMeta(JsonValue meta, StringRef name,
+                            SavedTensor &tensor) {
+  std::optional<int64_t> dtype = meta["dtype"].integer();
+  std::optional<int64_t> offset = meta["storage_offset"]["as_int"].integer();
+  if (!dtype || !offset || !readSizes(meta["sizes"], tensor.shape) ||
+      !readSizes(meta["strides"], tensor.strides))
+    return llvm::createStringError("the description of the tensor '" + name +
+                                   "' is incomplete");
+  std::optional<ScalarType> type = scalarTypeFromSchema(*dtype);
+  if (!type)
+    return llvm::createStringError("the tensor '" + name +
+                                   "' has the unknown element type " +
+                                   Twine(*dtype));
+  tensor.dtype = *type;
+  tensor.offset = *offset;
+  return llvm::Error::success();
+}
+
+llvm::Expected<Payload> Payload::fromConfig(const TorchArchive &archive,
+                                            StringRef config,
+                                            StringRef folder) {
+  llvm::Expected<Bytes> bytes = archive.read(config);
+  if (!bytes)
+    return bytes.takeError();
+  llvm::Expected<JsonDocument> document = JsonDocument::parse(bytes->data);
+  if (!document)
+    return llvm::joinErrors(llvm::createStringError("in '" + config + "'"),
+                            document.takeError());
+  JsonValue entries = document->root()["config"];
+  if (!entries.isObject())
+    return llvm::createStringError("'" + config + "' describes no tensors");
+  Payload payload;
+  for (const auto &[name, entry] : entries.members()) {
+    std::optional<std::string> path = entry["path_name"].string();
+    if (!path)
+      return llvm::createStringError(
+          "'" + config + "' does not say where the tensor '" + name + "' is");
+    // Objects of other classes are pickled and have no description.
+    if (entry["tensor_meta"].isNull())
+      continue;
+    llvm::Expected<Bytes> data = archive.read(folder.str() + *path);
+    if (!data)
+      return llvm::createStringError("the tensor '" + name +
+                                     "': " + llvm::toString(data.takeError()));
+    SavedTensor tensor;
+    if (entry["use_pickle"].boolean().value_or(false)) {
+      llvm::Expected<SavedTensor> saved = readSavedTensor(*data);
+      if (!saved)
+        return llvm::createStringError(
+            "the tensor '" + name + "': " + llvm::toString(saved.takeError()));
+      tensor = std::move(*saved);
+    } else {
+      if (llvm::Error error = readMeta(entry["tensor_meta"], name, tensor))
+        return error;
+      tensor.storage = std::move(*data);
+    }
+    payload.tensors[name] = std::move(tensor);
+  }
+  return payload;
+}
+
+llvm::Expected<Payload> Payload::fromSaved(const TorchArchive &archive,
+                                           StringRef name) {
+  llvm::Expected<Bytes> bytes = archive.read(name);
+  if (!bytes)
+    return bytes.takeError();
+  llvm::Expected<SavedTensors> saved = readSavedTensors(*bytes);
+  if (!saved)
+    return llvm::createStringError("in '" + name +
+                                   "': " + llvm::toString(saved.takeError()));
+  Payload payload;
+  for (auto &[key, tensor] : *saved)
+    payload.tensors[key] = std::move(tensor);
+  return payload;
+}
+
+const SavedTensor *Payload::find(StringRef name) const {
+  auto found = tensors.find(name);
+  return found == tensors.end() ? nullptr : &found->second;
+}
+
+//===----------------------------------------------------------------------===//
+// Weights
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// What a tensor covers, in bytes.
+struct Extent {
+  size_t begin = 0;
+  /// Of its elements, were they in one piece.
+  size_t size = 0;
+  bool isRowMajor = true;
+};
+} // namespace
+
+/// Nothing if the tensor does not lie in its storage.
+static std::optional<Extent> extentOf(const SavedTensor &tensor) {
+  if (tensor.shape.size() != tensor.strides.size() || tensor.offset < 0)
+    return std::nullopt;
+  int64_t count = 1, last = tensor.offset, rowMajorStride = 1;
+  bool isRowMajor = true, isEmpty = false;
+  for (auto [extent, stride] :
+       llvm::reverse(llvm::zip_equal(tensor.shape, tensor.strides))) {
+    int64_t reach = 0;
+    if (extent < 0 || stride < 0 || llvm::MulOverflow(count, extent, count) ||
+        (extent != 0 &&
+         (llvm::MulOverflow<int64_t>(extent - 1, stride, reach) ||
+          llvm::AddOverflow(last, reach, last))))
+      return std::nullopt;
+    isRowMajor &= extent == 1 || stride == rowMajorStride;
+    rowMajorStride = count;
+    isEmpty |= extent == 0;
+  }
+  int64_t elementBytes = scalarTypeBits(tensor.dtype) / 8, size = 0, end = 0;
+  if (isEmpty)
+    return Extent();
+  if (elementBytes == 0 || llvm::MulOverflow(count, elementBytes, size) ||
+      llvm::AddOverflow<int64_t>(last, 1, end) ||
+      llvm::MulOverflow(end, elementBytes, end) ||
+      static_cast<uint64_t>(end) > tensor.storage.data.size())
+    return std::nullopt;
+  return Extent{static_cast<size_t>(tensor.offset * elementBytes),
+                static_cast<size_t>(size), isRowMajor};
+}
+
+/// Copies the elements in row-major order.
+static void gather(const SavedTensor &tensor, const Extent &extent, char *out) {
+  size_t elementBytes = scalarTypeBits(tensor.dtype) / 8;
+  const char *base = tensor.storage.data.data() + extent.begin;
+  llvm::SmallVector<int64_t> index(tensor.shape.size());
+  int64_t at = 0;
+  for (size_t done = 0; done < extent.size; done += elementBytes) {
+    std::memcpy(out + done, base + at * elementBytes, elementBytes);
+    for (size_t axis = index.size(); axis-- > 0;) {
+      at += tensor.strides[axis];
+      if (++index[axis] < tensor.shape[axis])
+        break;
+      at -= tensor.strides[axis] * tensor.shape[axis];
+      index[axis] = 0;
+    }
+  }
+}
+
+llvm::Expected<int> pt2::addWeight(ProgramBuilder &builder,
+                                   const SavedTensor &tensor) {
+  std::optional<Extent> extent = extentOf(tensor);
+  if (!extent)
+    return llvm::createStringError("reaches beyond the " +
+                                   Twine(tensor.storage.data.size()) +
+                                   " bytes of its storage");
+  const char *data = tensor.storage.data.data() + extent->begin;
+  // torch aligns tensors; other programs that write archives may not.
+  bool isAligned = llvm::isAddrAligned(
+      llvm::Align(std::max(1U, scalarTypeBits(tensor.dtype) / 8)), data);
+  if (extent->isRowMajor && (isAligned || extent->size == 0))
+    return builder.addWeight(tensor.dtype, tensor.shape, data, extent->size,
+                             tensor.storage.owner);
+  // A tensor may be larger than its storage, if that is repeated.
+  constexpr size_t kMaxGrowth = size_t{1} << 30;
+  constexpr std::align_val_t kAlignment{64};
+  void *memory = nullptr;
+  if (extent->size <= std::max(tensor.storage.data.size(), kMaxGrowth))
+    memory = ::operator new(extent->size, kAlignment, std::nothrow);
+  if (!memory)
+    return llvm::createStringError("repeats its storage to " +
+                                   Twine(extent->size) + " bytes");
+  std::shared_ptr<void> owner(
+      memory, [](void *held) { ::operator delete(held, kAlignment); });
+  gather(tensor, *extent, static_cast<char *>(memory));
+  return builder.addWeight(tensor.dtype, tensor.shape, memory, extent->size,
+                           std::move(owner));
+}

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What torch.save wrote: an archive with a pickle of plain containers and
+// tensors, and one entry for each storage. A pickle is a program; this reader
+// runs none. It knows containers, numbers, strings and the few functions that
+// stand for a tensor, and refuses every other name.
+
+#ifndef CORTEN_LIB_PT2_PICKLE_H
+#define CORTEN_LIB_PT2_PICKLE_H
+
+#include "Zip.h"
+
+#include "corten/Program/ScalarType.h"
+
+#include "llvm/ADT/SmallVector.h"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace corten::pt2 {
+
+/// A tensor as it was saved: a strided view of a storage.
+struct SavedTensor {
+  ScalarType dtype = ScalarType::Float32;
+  llvm::SmallVector<int64_t> shape;
+  /// In elements.
+  llvm::SmallVector<int64_t> strides;
+  int64_t offset = 0;
+  Bytes storage;
+};
+
+/// The tensors of a saved dictionary with strings as keys, in its order.
+using SavedTensors = std::vector<std::pair<std::string, SavedTensor>>;
+
+/// Reads an archive that torch.save made of such a dictionary. An empty file
+/// stands for an empty one. Values that are no tensors are left out.
+llvm::Expected<SavedTensors> readSavedTensors(const Bytes &file);
+
+/// Reads an archive that torch.save made of one tensor.
+llvm::Expected<SavedTensor> readSavedTensor(const Bytes &file);
+
+} // namespace corten::pt2
+
+#endif // CORTEN_LIB_PT2_PICKLE_H

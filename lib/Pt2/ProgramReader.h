@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// From the JSON form of a program to the program.
+
+#ifndef CORTEN_LIB_PT2_PROGRAMREADER_H
+#define CORTEN_LIB_PT2_PROGRAMREADER_H
+
+#include "Json.h"
+#include "MemoryLayout.h"
+#include "OperatorSchema.h"
+#include "Payload.h"
+
+#include "corten/Program/Program.h"
+
+#include "llvm/ADT/STLFunctionalExtras.h"
+
+namespace corten::pt2 {
+
+/// Reads one program. The first thing that is wrong ends the reading; what is
+/// returned until then only has to be harmless.
+class ProgramReader {
+public:
+  ProgramReader(const Payload &weights, const Payload &constants)
+      : weights(weights), constants(constants) {}
+
+  llvm::Expected<std::unique_ptr<Program>>
+  read(JsonValue root, llvm::function_ref<bool(const Operator &)> isFunctional);
+
+private:
+  /// What the names in a graph mean.
+  struct Scope {
+    Graph *graph = nullptr;
+    llvm::StringMap<const Node *> values;
+    llvm::StringMap<JsonValue> tensors, symInts, symFloats, symBools;
+    /// Calls under `with_effects`: the first of their results is no value.
+    llvm::DenseSet<const Node *> effects;
+  };
+
+  /// An operator with what is known of its calls.
+  struct Callee {
+    const Operator *op = nullptr;
+    std::vector<ParameterType> types;
+    bool hasSchema = false;
+    unsigned numResults = 0;
+    bool returnsList = false;
+  };
+
+  void fail(const llvm::Twine &what);
+  bool hasFailed() const { return !problem.empty(); }
+
+  // Versions and the like.
+  void checkVersion(JsonValue root);
+
+  // Graphs.
+  void readGraph(JsonValue json, Graph &graph, JsonValue inputSpecs);
+  void readPlaceholder(JsonValue json, llvm::StringRef constantName);
+  void readNode(JsonValue json);
+  void readResults(JsonValue json, Node &node, const Callee &callee,
+                   unsigned numHidden);
+  void addGetItem(Node &producer, unsigned index, const std::string &name,
+                  llvm::ArrayRef<ValueInfo> infos, bool isTuple);
+  void addListItem(Node &producer, unsigned index, JsonValue list);
+  void readMetadata(JsonValue metadata, Node &node);
+  const ModuleFrame *readModuleStack(llvm::StringRef text);
+
+  // Calls.
+  const Callee &callee(llvm::StringRef target);
+  llvm::ArrayRef<Argument> readArguments(JsonValue inputs, const Callee &callee,
+                                         size_t numHidden);
+  void checkArgument(const Callee &callee, size_t parameter,
+                     const Argument &argument);
+
+  // Values.
+  Argument readArgument(JsonValue json);
+  Argument readList(JsonValue json,
+                    llvm::function_ref<Argument(JsonValue)> read);
+  Argument readSymbolic(JsonValue json);
+  Argument readGraphArgument(JsonValue json);
+  Argument valueOf(JsonValue name);
+  ValueInfo infoOf(JsonValue result, std::string &name);
+  ValueInfo tensorInfo(JsonValue meta);
+  Size readSize(JsonValue json);
+  /// The text of a member, or a failure that names `what`.
+  std::string textOf(JsonValue json, llvm::StringRef what);
+
+  // The signature.
+  void readSignature(JsonValue signature);
+  void readInput(JsonValue json, llvm::StringMap<const Node *> &owned);
+  void readOutput(JsonValue json, const llvm::StringMap<const Node *> &owned);
+  int weightOf(const SavedTensor *tensor, llvm::StringRef target,
+               const Node *node);
+  void checkOutputOrder();
+  void readRanges(JsonValue ranges);
+
+  // Memory.
+  TensorLayout layoutOf(const std::string &name);
+  void checkStorageView(const Node &node);
+  bool sharesMemory(const Node &node);
+
+  const Payload &weights;
+  const Payload &constants;
+  ProgramBuilder builder;
+  Scope *scope = nullptr;
+  std::string problem;
+  /// What is read at the moment, for messages.
+  std::string context;
+  llvm::StringMap<Callee> callees;
+  const Operator *getItem = nullptr;
+  /// By the form in the file.
+  llvm::StringMap<unsigned> symbols;
+  llvm::StringMap<llvm::StringRef> stackTraces;
+  llvm::StringMap<const ModuleFrame *> moduleStacks;
+  /// Calls that returned a view though they need not have.
+  std::vector<Node *> views;
+  /// For calls without a name.
+  llvm::StringMap<unsigned> generatedNames;
+};
+
+} // namespace corten::pt2
+
+#endif // CORTEN_LIB_PT2_PROGRAMREADER_H

@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Where operations come from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from coreai._compiler.ir import Operation
+
+__all__ = ["LocationInfo", "get_operation_locations"]
+
+
+@dataclass(frozen=True)
+class LocationInfo:
+    """A place in a source file."""
+
+    filename: str
+    line: int
+    col: int
+
+
+def get_operation_locations(operation: Operation) -> list[LocationInfo]:
+    """Return the lines that ``operation`` comes from.
+
+    The outermost call comes first, the line itself last. A program without
+    debug information has none.
+    """
+    from coreai_torch.debugging._locations import Location
+
+    return Location(operation).frames[::-1]

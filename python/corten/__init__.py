@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Core AI assets: open, look at, check, change and write them.
+
+What the ``corten`` command does, from Python::
+
+    import corten
+
+    model = corten.open("model.aimodel")
+    print(model.info()["entry_points"])
+    for finding in model.doctor():
+        print(finding["check"], finding["place"])
+    model.strip()
+    model.save("release.aimodel")
+
+The package needs neither torch nor coreai-core to be imported.
+"""
+
+from __future__ import annotations
+
+from corten._model import Model, doctor, open
+from corten._types import (
+    Composite,
+    DimensionRange,
+    EntryPoint,
+    Finding,
+    Info,
+    Metadata,
+    OpCount,
+    Ops,
+    Value,
+    Versions,
+    WeightGroup,
+)
+
+__all__ = [
+    "Composite",
+    "DimensionRange",
+    "EntryPoint",
+    "Finding",
+    "Info",
+    "Metadata",
+    "Model",
+    "OpCount",
+    "Ops",
+    "Value",
+    "Versions",
+    "WeightGroup",
+    "doctor",
+    "open",
+]

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Programs that were opened."""
+
+from __future__ import annotations
+
+import builtins
+import json
+import os
+from typing import TYPE_CHECKING, Any, TextIO, cast
+
+from corten._load import load_native
+
+if TYPE_CHECKING:
+    from coreai_torch import _native
+    from corten._types import Finding, Info, Ops
+
+    StrPath = str | os.PathLike[str]
+else:
+    _native = load_native()
+
+
+class Model:
+    """A program with the memory it lies in. ``corten.open`` makes one."""
+
+    def __init__(self, native: _native.Model) -> None:
+        self._native = native
+
+    def __repr__(self) -> str:
+        return f"corten.open({self.path!r})"
+
+    @property
+    def path(self) -> str:
+        """Where it was opened."""
+        return self._native.path
+
+    def info(self) -> Info:
+        """Entry points, ops by kind, composites, weights, versions, producer."""
+        return cast("Info", json.loads(self._native.info()))
+
+    def ops(self, *, collapse_composites: bool = False) -> Ops:
+        """How often each op occurs.
+
+        With ``collapse_composites`` the call of a composite counts as one op,
+        and what its graph is made of does not.
+        """
+        files = json.loads(self._native.ops(collapse_composites))["files"]
+        return cast("Ops", files[0])
+
+    def text(
+        self,
+        graph: str | None = None,
+        *,
+        locations: bool = False,
+        generic: bool = False,
+    ) -> str:
+        """The program as MLIR text, or one graph of it.
+
+        Weights are named, not printed. Raises ``ValueError`` if there is no such
+        graph.
+        """
+        return self._native.text(graph or "", locations, generic)
+
+    def print(
+        self,
+        graph: str | None = None,
+        *,
+        locations: bool = False,
+        generic: bool = False,
+        file: TextIO | None = None,
+    ) -> None:
+        """Print what ``text`` returns."""
+        text = self.text(graph, locations=locations, generic=generic)
+        builtins.print(text, end="", file=file)
+
+    def doctor(self) -> list[Finding]:
+        """Known traps that the program runs into, the worst first."""
+        return _findings(self._native.doctor())
+
+    def strip(self) -> None:
+        """Remove source lines and module names. Ops keep their numbers."""
+        self._native.strip()
+
+    def save(self, path: StrPath) -> None:
+        """Write an asset, whose name has to end in ``.aimodel``.
+
+        It replaces what is there in one step, when all of it is on the disk.
+        Raises ``ValueError`` if it cannot be written; everything is then as it
+        was.
+        """
+        self._native.save(os.fspath(path))
+
+
+def _findings(report: str) -> list[Finding]:
+    data: dict[str, Any] = json.loads(report)
+    return cast("list[Finding]", data["findings"])
+
+
+def open(path: StrPath) -> Model:
+    """Open an asset, or a program as MLIR text.
+
+    Weights of an asset are mapped, not read. Raises ``ValueError`` for anything
+    else, and says what is wrong with it.
+    """
+    return Model(_native.Model.open(os.fspath(path)))
+
+
+def doctor(path: StrPath) -> list[Finding]:
+    """Known traps of the asset at ``path``, the worst first.
+
+    Also of one that cannot be opened because loaders refuse its version.
+    """
+    return _findings(_native.examine_path(os.fspath(path)))

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The shape of the data that the package gives out.
+
+It is that of the command's JSON; docs/cli.md describes it.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, TypedDict
+
+
+class DimensionRange(TypedDict):
+    """A dimension that is known only when the program runs."""
+
+    min: int | None
+    max: int | None
+
+
+class Value(TypedDict):
+    """An input, an output or a state."""
+
+    name: str
+    kind: Literal["tensor", "image", "other"]
+    dtype: str
+    shape: list[int | DimensionRange]
+    type: str
+
+
+class EntryPoint(TypedDict):
+    """A graph that can be called."""
+
+    name: str
+    inputs: list[Value]
+    outputs: list[Value]
+    states: list[Value]
+
+
+class OpCount(TypedDict):
+    """How often an op occurs."""
+
+    name: str
+    count: int
+
+
+class Composite(TypedDict):
+    """A composite op: its graphs, who calls them and what they are made of."""
+
+    name: str
+    graphs: int
+    calls: int
+    operations: list[OpCount]
+
+
+class WeightGroup(TypedDict):
+    """The weights of one element type."""
+
+    dtype: str
+    count: int
+    elements: int
+    bytes: int
+
+
+class Versions(TypedDict):
+    """Numbers that loaders look at; None where a program is in no asset."""
+
+    asset: str | None
+    bytecode: int | None
+    dialect: int | None
+
+
+class Metadata(TypedDict):
+    """What an asset says about itself; empty where it says nothing."""
+
+    producer: str
+    author: str
+    license: str
+    description: str
+    creation_date: str
+
+
+class Info(TypedDict):
+    """What a program is."""
+
+    path: str
+    entry_points: list[EntryPoint]
+    private_graphs: int
+    operation_count: int
+    operations: list[OpCount]
+    composites: list[Composite]
+    weight_bytes: int
+    weights: list[WeightGroup]
+    versions: Versions
+    metadata: Metadata
+    file_size: int | None
+
+
+class Ops(TypedDict):
+    """How often each op occurs in a program."""
+
+    path: str
+    total: int
+    unique: int
+    operations: list[OpCount]
+    composites: list[Composite]
+
+
+class Finding(TypedDict):
+    """A known trap that a program runs into."""
+
+    check: str
+    severity: Literal["error", "warning", "note"]
+    place: str
+    detail: str
+    reason: str
+    remedy: str

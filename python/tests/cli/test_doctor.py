@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Checks of the folder around a program, and of weights that must be large.
+
+test/corten has those of programs, unittests/Inspect those of numbers in files
+that no tool writes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.command import ROOT, Written, corten
+
+
+def findings(path: Path) -> list[tuple[str, str, str]]:
+    """(check, place, detail), without what every asset of these tests has."""
+    answer = corten("doctor", "--json", "--ignore", "absolute-source-paths", path)
+    (report,) = answer.json
+    assert report["path"] == str(path)
+    assert answer.status == (1 if report["findings"] else 0)
+    return [(f["check"], f["place"], f["detail"]) for f in report["findings"]]
+
+
+def test_a_sound_asset(asset: Path) -> None:
+    assert findings(asset) == []
+
+
+def test_asset_name(asset: Path) -> None:
+    near = asset.rename(asset.with_name("other model.aimodel"))
+    assert findings(near) == []
+    trap = near.rename(asset.with_name("model.AIMODEL"))
+    assert findings(trap) == [("asset-name", str(trap), "")]
+
+
+def test_metadata_missing(asset: Path) -> None:
+    (asset / "metadata.json").unlink()
+    assert [name for name, *_ in findings(asset)] == ["metadata-missing"]
+
+
+@pytest.mark.parametrize(
+    ("metadata", "is_trap"),
+    [
+        ({"assetVersion": "2.0"}, False),
+        ({"assetVersion": "2.1", "unknown": [1]}, False),
+        ({"assetVersion": "1.0"}, True),
+        ({"assetVersion": "3.0"}, True),
+        ({"assetVersion": 2}, True),
+        ({}, True),
+        ("not JSON", True),
+    ],
+)
+def test_metadata(asset: Path, metadata: Any, is_trap: bool) -> None:
+    text = metadata if isinstance(metadata, str) else json.dumps(metadata)
+    (asset / "metadata.json").write_text(text)
+    names = [name for name, *_ in findings(asset)]
+    assert names == (["metadata"] if is_trap else [])
+
+
+def test_hash_missing(asset: Path) -> None:
+    (asset / "main.hash").unlink()
+    assert [name for name, *_ in findings(asset)] == ["hash-missing"]
+
+
+def test_hash_wrong(asset: Path) -> None:
+    digest = hashlib.sha256((asset / "main.mlirb").read_bytes())
+    (asset / "main.hash").write_bytes(digest.digest())
+    assert findings(asset) == []
+    for wrong in (digest.hexdigest().encode(), b"", digest.digest()[:-1]):
+        (asset / "main.hash").write_bytes(wrong)
+        assert [name for name, *_ in findings(asset)] == ["hash-wrong"]
+
+
+def test_bytecode_version(asset: Path) -> None:
+    program = asset / "main.mlirb"
+    content = bytearray(program.read_bytes())
+    content[4] = 7 << 1 | 1
+    program.write_bytes(content)
+    assert findings(asset) == [("bytecode-version", "main.mlirb", "version 7")]
+
+
+def weights(first: str, second: str) -> str:
+    """A program with two weights of 1 kB each."""
+    return f"""
+      coreai.graph @main(%x: tensor<256xf32> {{coreai.name = "x"}})
+          -> (tensor<256xf32> {{coreai.name = "y"}}) {{
+        %a = coreai.constant dense_resource<a> : tensor<256xf32>
+        %b = coreai.constant dense_resource<b> : tensor<256xf32>
+        %0 = coreai.add %x, %a : (tensor<256xf32>, tensor<256xf32>) -> tensor<256xf32>
+        %1 = coreai.mul %0, %b : (tensor<256xf32>, tensor<256xf32>) -> tensor<256xf32>
+        coreai.output %1 : tensor<256xf32>
+      }}
+      {{-#
+        dialect_resources: {{ builtin: {{
+          a: "0x04000000{first}", b: "0x04000000{second}" }} }}
+      #-}}"""
+
+
+def test_duplicate_weight(tmp_path: Path) -> None:
+    program = tmp_path / "program.mlir"
+    one, other = "0000803F" * 256, "0000803F" * 255 + "0000003F"
+    program.write_text(weights(one, other))
+    assert findings(program) == []
+    program.write_text(weights(one, one))
+    ((name, place, detail),) = findings(program)
+    assert name == "duplicate-weight"
+    assert place.endswith(" b")
+    assert detail.startswith("tensor<256xf32>, 1.0 kB, as in")
+
+
+def test_every_check_has_a_test() -> None:
+    listed = {check["check"] for check in corten("doctor", "--list", "--json").json}
+    places = [ROOT / "test" / "corten", ROOT / "unittests" / "Inspect"]
+    files = [file for place in places for file in place.iterdir() if file.is_file()]
+    text = "".join(file.read_text() for file in [*files, Path(__file__)])
+    assert {name for name in listed if name not in text} == set()
+
+
+def test_every_check_is_documented() -> None:
+    page = (ROOT / "docs" / "cli.md").read_text()
+    for check in corten("doctor", "--list", "--json").json:
+        assert f"| `{check['check']}` | {check['severity']} |" in page
+
+
+def test_the_worst_first(asset: Path, classifier: Written) -> None:
+    (asset / "main.hash").unlink()
+    (asset / "metadata.json").unlink()
+    (report,) = corten("doctor", "--json", asset).json
+    severities = [finding["severity"] for finding in report["findings"]]
+    order = ["error", "warning", "note"]
+    assert severities == sorted(severities, key=order.index)
+    assert {"warning", "note"} == set(severities)
+    out = corten("doctor", asset, classifier.path).out
+    assert f"{asset}: " in out
+    assert f"{classifier.path}: " in out

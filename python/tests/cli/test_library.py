@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The C and C++ interfaces, as somebody who installed them uses them."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+from support.command import ROOT, Written, corten
+
+
+def check_call(*command: str | Path) -> None:
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    prefix = tmp_path_factory.mktemp("prefix")
+    build = ROOT / "build" / "dev"
+    check_call("cmake", "--install", build, "--component", "api", "--prefix", prefix)
+    return prefix
+
+
+@pytest.fixture(scope="module")
+def examples(installed: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The examples, built with warnings as errors."""
+    build = tmp_path_factory.mktemp("examples")
+    warnings = "-Wall -Wextra -Wpedantic -Werror"
+    check_call(
+        *("cmake", "-G", "Ninja", "-S", ROOT / "examples" / "cpp", "-B", build),
+        f"-DCMAKE_PREFIX_PATH={installed}",
+        *("-DCMAKE_C_COMPILER=clang-22", "-DCMAKE_CXX_COMPILER=clang++-22"),
+        *(f"-DCMAKE_C_FLAGS={warnings}", f"-DCMAKE_CXX_FLAGS={warnings}"),
+    )
+    check_call("cmake", "--build", build)
+    return build
+
+
+def run(program: Path, *arguments: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [program, *arguments], capture_output=True, text=True, check=False
+    )
+
+
+def test_inspect(examples: Path, classifier: Written, tmp_path: Path) -> None:
+    done = run(examples / "inspect", classifier.path)
+    assert done.returncode == 1
+    assert done.stdout.startswith(
+        "main\n"
+        "  input image: f32[?, 3, 8, 8]\n"
+        "  output probs: f32[?, 10]\n"
+        "  output features: f32[?, 16, 36]\n"
+        "  state b_calls: f32[4]\n"
+        "absolute-source-paths: "
+    )
+    done = run(examples / "inspect", tmp_path / "nowhere.aimodel")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "No such file" in done.stderr
+
+
+def test_release(examples: Path, classifier: Written, tmp_path: Path) -> None:
+    out = tmp_path / "out.aimodel"
+    assert run(examples / "release", classifier.path, out).returncode == 0
+    assert corten("doctor", out).status == 0
+    done = run(examples / "release", classifier.path, tmp_path / "out")
+    assert done.returncode == 2
+    assert ".aimodel" in done.stderr
+
+
+def test_library_is_closed(installed: Path) -> None:
+    (library,) = [f for f in installed.rglob("libcorten.so*") if not f.is_symlink()]
+    symbols = subprocess.run(
+        ["llvm-nm-22", "--dynamic", "--defined-only", "-j", library],
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.split()
+    assert "cortenModelOpen@@CORTEN_0" in symbols
+    # The last is the version itself.
+    assert all(name.startswith(("corten", "CORTEN_0")) for name in symbols)
+    table = subprocess.run(
+        ["llvm-readelf-22", "--dynamic-table", library],
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    needed = [line for line in table.splitlines() if "NEEDED" in line]
+    assert all("[libc." in n or "[libm." in n or "[ld-linux" in n for n in needed)
+
+
+def test_headers_stand_alone(installed: Path, tmp_path: Path) -> None:
+    include = installed / "include"
+    for name, compiler in (
+        ("C/Corten.h", ["clang-22", "-std=c99"]),
+        ("C/Corten.h", ["clang++-22", "-std=c++17", "-x", "c++"]),
+        ("API/Corten.h", ["clang++-22", "-std=c++17", "-x", "c++"]),
+    ):
+        source = tmp_path / "header.c"
+        source.write_text(f'#include "corten/{name}"\n')
+        warnings = ["-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fsyntax-only"]
+        check_call(*compiler, *warnings, "-I", include, source)

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The Python module."""
+
+from __future__ import annotations
+
+import io
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from support.command import Written
+from support.command import corten as run
+
+import corten
+
+
+@pytest.fixture
+def model(classifier: Written) -> corten.Model:
+    return corten.open(classifier.path)
+
+
+def test_gives_out_what_the_command_prints(
+    model: corten.Model, classifier: Written
+) -> None:
+    path = str(classifier.path)
+    assert (model.path, repr(model)) == (path, f"corten.open({path!r})")
+    assert model.info() == run("info", "--json", path).json
+    assert model.text() == run("print", path).out
+    (report,) = run("doctor", "--json", path).json
+    assert model.doctor() == corten.doctor(path) == report["findings"]
+    for collapse in (False, True):
+        flags = ["--collapse-composites"] if collapse else []
+        (file,) = run("ops", "--json", *flags, path).json["files"]
+        assert model.ops(collapse_composites=collapse) == file
+
+
+def test_print(model: corten.Model) -> None:
+    stream = io.StringIO()
+    model.print("main", generic=True, file=stream)
+    assert stream.getvalue().startswith('"coreai.graph"()')
+
+
+def test_strip_and_save(model: corten.Model, tmp_path: Path) -> None:
+    assert next(f["check"] for f in model.doctor()) == "absolute-source-paths"
+    model.strip()
+    assert model.doctor() == []
+    path = tmp_path / "out.aimodel"
+    model.save(path)
+    again = corten.open(path)
+    assert again.doctor() == []
+    assert again.text() == model.text()
+
+
+def test_a_model_outlives_its_folder(asset: Path, tmp_path: Path) -> None:
+    model = corten.open(asset)
+    for file in asset.iterdir():
+        file.unlink()
+    model.save(tmp_path / "copy.aimodel")
+    assert corten.open(tmp_path / "copy.aimodel").text() == model.text()
+
+
+def test_errors(model: corten.Model, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"nowhere: No such file"):
+        corten.open(tmp_path / "nowhere")
+    with pytest.raises(ValueError, match=r"nowhere: No such file"):
+        corten.doctor(tmp_path / "nowhere")
+    with pytest.raises(ValueError, match='no graph "other"'):
+        model.text("other")
+    with pytest.raises(ValueError, match=r"\.aimodel"):
+        model.save(tmp_path / "out")
+
+
+def test_needs_neither_torch_nor_coreai_core() -> None:
+    script = (
+        "import sys, corten; "
+        "assert not {'torch', 'coreai', 'numpy'} & set(sys.modules); "
+        "import coreai_torch._native as late; from corten import _model; "
+        "assert late is _model._native"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], env={"PYTHONPATH": ":".join(sys.path)}
+    )
+    assert done.returncode == 0

@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""One program converted by both front doors."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import torch
+
+from coreai_torch import _native
+from coreai_torch._decompose import read_program
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from torch.export import ExportedProgram
+
+
+def by_walk(exported: ExportedProgram, decompose: bool) -> _native.ConvertedModule:
+    """What the Python package makes of a program."""
+    program = read_program(exported, decompose, (), "main")[0]
+    return _native.convert(
+        [_native.EntryPoint(program, "main", [], [], [])],
+        True,
+        _native.SourcePaths.ABSOLUTE,
+        [],
+        (0, 0),
+        [],
+        [],
+        None,
+    )
+
+
+def by_file(path: Path) -> _native.ConvertedModule:
+    """What C++ makes of a saved program."""
+    return _native.convert_pt2([_native.Pt2EntryPoint(str(path))])
+
+
+def weights(module: _native.ConvertedModule) -> list[tuple[str, str, bytes]]:
+    """Keys, names and data of the constants that are not in the text."""
+    return [(key, name, bytes(data)) for key, name, data in module.resources()]
+
+
+def assert_same(exported: ExportedProgram, path: Path, decompose: bool) -> None:
+    """Save a program, convert it both ways and compare everything."""
+    torch.export.save(exported, path)
+    walked, read = by_walk(exported, decompose), by_file(path)
+    assert read.text() == walked.text()
+    assert weights(read) == weights(walked)
+    assert read.location_table() == walked.location_table()
+    assert read.warnings == walked.warnings

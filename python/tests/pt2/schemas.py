@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Writes the schemas of the operators that a ``.pt2`` file may call.
+
+``make schemas`` runs this; a test checks that the table is up to date.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+#: Of the operators that there are lowerings for.
+_NAMESPACES = ("aten", "transformers")
+
+_VALUES = re.compile("Tensor|SymInt|Scalar")
+
+TABLE = Path(__file__).parents[3] / "lib/Pt2/OperatorSchemas.inc"
+
+
+def _operators() -> Iterator[Any]:
+    # Registers the operators that its models call.
+    import transformers.integrations.moe  # noqa: F401
+
+    for qualified in torch._C._dispatch_get_all_op_names():
+        namespace, _, name = qualified.partition("::")
+        packet, _, overload = name.partition(".")
+        if namespace not in _NAMESPACES:
+            continue
+        operator = getattr(
+            getattr(getattr(torch.ops, namespace), packet, None),
+            overload or "default",
+            None,
+        )
+        # TorchScript has operators on numbers and strings; nobody exports them.
+        if operator is None or not _VALUES.search(str(operator._schema)):
+            continue
+        # No exported program writes to an argument that is only for that.
+        if not any(argument.is_out for argument in operator._schema.arguments):
+            yield operator
+
+
+def _text(schema: Any) -> str:
+    """A schema as torch prints it, but with lists where it means lists."""
+    text = str(schema)
+    for argument in schema.arguments:
+        if isinstance(argument.default_value, list):
+            text = re.sub(
+                rf"(?<= {argument.name}=)(\[.*?\]|[^,)]+)",
+                str(argument.default_value),
+                text,
+            )
+    return text
+
+
+def table() -> str:
+    """The text of the table."""
+    schemas = sorted(
+        (_text(operator._schema) for operator in _operators()),
+        key=lambda schema: schema.partition("(")[0],
+    )
+    lines = [
+        "// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception",
+        "//",
+        "// Written by `make schemas`. Do not edit.",
+        "",
+        *(f'R"({schema})",' for schema in schemas),
+        "",
+    ]
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    TABLE.write_text(table())

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The `corten` command, and an asset that the official package wrote to try it on."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from coreai_torch import TorchConverter, get_decomp_table
+from support.runtime import interface
+
+ROOT = Path(__file__).parents[3]
+CORTEN = ROOT / "build" / "dev" / "bin" / "corten"
+
+
+class Classifier(torch.nn.Module):
+    """Something of everything: weights, a composite, a state, dynamic sizes."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.conv = torch.nn.Conv2d(3, 16, 3)
+        self.norm = torch.nn.LayerNorm(36)
+        self.head = torch.nn.Linear(36 * 16, 10)
+        self.register_buffer("calls", torch.zeros(4))
+
+    def forward(self, image: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        features = torch.relu(self.conv(image)).flatten(2)
+        features = self.norm(features)
+        self.calls.add_(1.0)
+        return self.head(features.flatten(1)).softmax(-1), features
+
+
+@dataclass(frozen=True)
+class Written:
+    """An asset and what the official runtime says of it."""
+
+    path: Path
+    inputs: list[str]
+    outputs: list[str]
+    states: list[str]
+
+
+def write(folder: Path, name: str, **converter: Any) -> Written:
+    """Convert the classifier and let the official package save it."""
+    torch.manual_seed(0)
+    exported = torch.export.export(
+        Classifier().eval(),
+        (torch.randn(2, 3, 8, 8),),
+        dynamic_shapes=({0: torch.export.Dim("batch", min=1, max=64)},),
+    ).run_decompositions(get_decomp_table())
+    program = (
+        TorchConverter(**converter)
+        .add_exported_program(
+            exported, input_names=["image"], output_names=["probs", "features"]
+        )
+        .to_coreai()
+    )
+    path = folder / name
+    program.save_asset(path)
+    return Written(path, *interface(program))
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What the command said."""
+
+    status: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.out)
+
+
+def corten(*arguments: str | Path, cwd: Path | None = None) -> Answer:
+    """Run the command."""
+    done = subprocess.run(
+        [CORTEN, *arguments],
+        capture_output=True,
+        text=True,
+        cwd=cwd,
+        check=False,
+        timeout=60,
+    )
+    return Answer(done.returncode, done.stdout, done.stderr)

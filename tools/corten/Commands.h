@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The subcommands of `corten`. Each function adds one: its options, its help
+// and what to do when it is asked for.
+
+#ifndef CORTEN_TOOLS_CORTEN_COMMANDS_H
+#define CORTEN_TOOLS_CORTEN_COMMANDS_H
+
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Error.h"
+
+#include <CLI/CLI.hpp>
+
+#include <string>
+
+namespace llvm::json {
+class Value;
+} // namespace llvm::json
+
+namespace corten::tool {
+
+/// What the process returns.
+enum ExitCode : int {
+  Success = 0,
+  /// The command ran and found something: differences, traps.
+  Found = 1,
+  /// Arguments or files are bad.
+  BadInput = 2,
+};
+
+void addInfo(CLI::App &app, int &exitCode);
+void addPrint(CLI::App &app, int &exitCode);
+void addOps(CLI::App &app, int &exitCode);
+void addDoctor(CLI::App &app, int &exitCode);
+void addStrip(CLI::App &app, int &exitCode);
+
+/// Says on one line what went wrong, and returns BadInput.
+int fail(llvm::Error error);
+int fail(llvm::StringRef message);
+
+/// Prints data, indented.
+void printJson(const llvm::json::Value &value);
+
+} // namespace corten::tool
+
+#endif // CORTEN_TOOLS_CORTEN_COMMANDS_H

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The `corten` command: arguments only. The work is in the libraries.
+
+#include "Commands.h"
+#include "corten/Version.h"
+
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace corten;
+
+int tool::fail(llvm::StringRef message) {
+  // Messages of parsers may go on with a hint; one line is promised.
+  llvm::errs() << "corten: error: " << message.split('\n').first << '\n';
+  return BadInput;
+}
+
+int tool::fail(llvm::Error error) {
+  return fail(llvm::toString(std::move(error)));
+}
+
+void tool::printJson(const llvm::json::Value &value) {
+  llvm::outs() << llvm::formatv("{0:2}", value) << '\n';
+}
+
+/// A full disk is an error like any other, not the end of the process.
+static int closeOutput(int exitCode) {
+  llvm::outs().flush();
+  if (!llvm::outs().has_error())
+    return exitCode;
+  std::string message = llvm::outs().error().message();
+  llvm::outs().clear_error();
+  return tool::fail("standard output: " + message);
+}
+
+int main(int argc, char **argv) {
+  CLI::App app("Converts models to Core AI assets, and shows, compares, checks "
+               "and changes assets.",
+               "corten");
+  app.set_version_flag("--version", "corten " CORTEN_VERSION_STRING);
+  app.require_subcommand(1);
+  app.footer("Exit status: 0 if all is well, 1 if a command found differences "
+             "or traps,\n2 if arguments or files are bad.\n"
+             "corten COMMAND --help shows the options of a command, with "
+             "examples.");
+
+  int exitCode = tool::Success;
+  tool::addInfo(app, exitCode);
+  tool::addPrint(app, exitCode);
+  tool::addStrip(app, exitCode);
+  tool::addDoctor(app, exitCode);
+  tool::addOps(app, exitCode);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success &request) {
+    return app.exit(request);
+  } catch (const CLI::ParseError &error) {
+    return tool::fail(error.what());
+  }
+  return closeOutput(exitCode);
+}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "OperatorSchema.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+#include "gtest/gtest.h"
+
+using namespace corten;
+using namespace corten::pt2;
+
+namespace {
+using Base = ParameterType::Base;
+
+TEST(OperatorSchemaTest, FindsEverySchema) {
+  EXPECT_GT(allSchemas().size(), 1500U);
+  ProgramBuilder builder;
+  for (llvm::StringRef schema : allSchemas()) {
+    llvm::StringRef name = schema.take_until([](char c) { return c == '('; });
+    auto [nameSpace, rest] = name.split("::");
+    EXPECT_EQ(findSchema(nameSpace, rest), schema);
+    EXPECT_FALSE(parseSchema(schema, builder).parameters.empty() &&
+                 !schema.contains("()"));
+  }
+  EXPECT_EQ(findSchema("aten", "add"), "");
+  EXPECT_EQ(findSchema("other", "relu.default"), "");
+}
+
+TEST(OperatorSchemaTest, Defaults) {
+  ProgramBuilder builder;
+  OperatorSchema schema = parseSchema(
+      "aten::x.y(Tensor(a!) self, *, SymInt[2] stride=[1, -2], float eps=1, "
+      "Scalar beta=0.5, str mode=\"a, (b)\", bool flag=True, ScalarType? "
+      "dtype=None, int[] none=[]) -> (Tensor, Tensor(b)[])",
+      builder);
+  ASSERT_EQ(schema.parameters.size(), 8U);
+  EXPECT_FALSE(schema.parameters[0].hasDefault);
+  const Argument &stride = schema.parameters[1].defaultValue;
+  ASSERT_EQ(stride.asList().size(), 2U);
+  EXPECT_EQ(stride.asList()[1].asInt(), -2);
+  EXPECT_EQ(schema.parameters[2].defaultValue.kind(), Argument::Kind::Float);
+  EXPECT_EQ(schema.parameters[3].defaultValue.asDouble(), 0.5);
+  EXPECT_EQ(schema.parameters[4].defaultValue.asString(), "a, (b)");
+  EXPECT_TRUE(schema.parameters[5].defaultValue.asBool());
+  EXPECT_TRUE(schema.parameters[6].defaultValue.isNone());
+  EXPECT_TRUE(schema.parameters[6].hasDefault);
+  EXPECT_TRUE(schema.parameters[7].defaultValue.asList().empty());
+  EXPECT_EQ(schema.types[6].base, Base::DType);
+  EXPECT_TRUE(schema.types[6].isOptional);
+  EXPECT_TRUE(schema.mutates);
+  EXPECT_TRUE(schema.returnsView);
+  EXPECT_FALSE(schema.returnsList);
+  EXPECT_EQ(schema.numResults, 2U);
+}
+
+TEST(OperatorSchemaTest, Results) {
+  ProgramBuilder builder;
+  auto parse = [&](llvm::StringRef text) { return parseSchema(text, builder); };
+  OperatorSchema split = parse("aten::s(Tensor(a -> *) self) -> Tensor(a)[]");
+  EXPECT_TRUE(split.returnsList);
+  EXPECT_TRUE(split.returnsView);
+  EXPECT_FALSE(split.mutates);
+  EXPECT_EQ(parse("aten::a(Tensor self) -> ()").numResults, 0U);
+  OperatorSchema write = parse("aten::w_(Tensor(a!) self) -> Tensor(a!)");
+  EXPECT_TRUE(write.mutates);
+  EXPECT_FALSE(write.returnsView);
+}
+
+TEST(OperatorSchemaTest, Types) {
+  ProgramBuilder builder;
+  Graph &graph = builder.mainGraph();
+  Node &tensor = builder.addNode(graph, Node::Kind::Placeholder, "x");
+  ValueInfo info;
+  info.kind = ValueInfo::Kind::Tensor;
+  Size size = 3;
+  info.sizes = builder.save(llvm::ArrayRef(size));
+  tensor.results = builder.save(llvm::ArrayRef(info));
+  Argument value = Argument::node(&tensor);
+  Argument list = Argument::list(builder.save({Argument::integer(1)}));
+  Argument values = Argument::list(builder.save({value, Argument()}));
+
+  ParameterType ints{Base::Int, false, true};
+  EXPECT_TRUE(ints.accepts(list));
+  EXPECT_FALSE(ints.accepts(value));
+  EXPECT_FALSE(ints.accepts(values));
+  ParameterType optionalTensors{Base::Tensor, true, true};
+  EXPECT_TRUE(optionalTensors.accepts(values));
+  ParameterType tensorType{Base::Tensor, false, false};
+  EXPECT_TRUE(tensorType.accepts(value));
+  EXPECT_FALSE(tensorType.accepts(Argument()));
+  EXPECT_FALSE(tensorType.accepts(list));
+  ParameterType flag{Base::Bool, false, false};
+  EXPECT_FALSE(flag.accepts(Argument::integer(1)));
+  EXPECT_TRUE(flag.accepts(Argument::boolean(true)));
+}
+} // namespace
