@@ -343,7 +343,7 @@ static FailureOr<Value> lowerSparseToDense(const AtenNode &node,
 }
 
 llvm::ArrayRef<TableEntry> corten::loweringsCompressed() {
-#define COMPRESSED(key, lowering) {key, lowerWith<lowering>},
+#define COMPRESSED(key, lowering) {key, lowerWithSchema<lowering>},
   static const TableEntry entries[] = {
 #include "AtenTable.def"
   };

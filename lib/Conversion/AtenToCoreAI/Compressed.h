@@ -6,7 +6,7 @@
 #ifndef CORTEN_LIB_CONVERSION_ATENTOCOREAI_COMPRESSED_H
 #define CORTEN_LIB_CONVERSION_ATENTOCOREAI_COMPRESSED_H
 
-#include "Emitter.h"
+#include "Table.h"
 
 namespace corten {
 
@@ -22,6 +22,15 @@ mlir::Value quantizationParameter(const AtenNode &node, Emitter &emit,
 mlir::FailureOr<mlir::Value> dequantizeBlocks(const AtenNode &node,
                                               Emitter &emit,
                                               const BlockwiseCall &call);
+
+/// As lowerWith, for operators of libraries: a program that was saved without
+/// the library at hand may not say what the arguments of a call are.
+template <auto Lower>
+mlir::FailureOr<Results> lowerWithSchema(const AtenNode &node, Emitter &emit) {
+  if (node.get().callee->parameters.empty())
+    return emit.error(node) << "the schema of " << node.op() << " is not known";
+  return lowerWith<Lower>(node, emit);
+}
 
 } // namespace corten
 

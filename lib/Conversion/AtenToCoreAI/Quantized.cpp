@@ -114,7 +114,8 @@ static FailureOr<Value> lowerDequantizeBlocks(const AtenNode &node,
     return emit.error(node) << "the data must be a tensor";
   bool isGrouped = !node.get().findArgument("axis") &&
                    !StringRef(node.op()).starts_with("dequantize_per_tensor");
-  if (emit.isWeight(node, call->data) || isGrouped)
+  bool isWide = scalarTypeBits(node[call->data].asNode()->info().dtype) > 8;
+  if (isGrouped || (emit.isWeight(node, call->data) && !isWide))
     return dequantizeBlocks(node, emit, *call);
   Value x = emit.tensor(node, call->data);
   RankedTensorType type = emit.type(x);
@@ -204,7 +205,7 @@ static Value lowerConvertType(const AtenNode &node, Emitter &emit) {
 }
 
 llvm::ArrayRef<TableEntry> corten::loweringsQuantized() {
-#define QUANTIZED(key, lowering) {key, lowerWith<lowering>},
+#define QUANTIZED(key, lowering) {key, lowerWithSchema<lowering>},
   static const TableEntry entries[] = {
 #include "AtenTable.def"
   };

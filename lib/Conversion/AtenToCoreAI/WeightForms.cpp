@@ -29,7 +29,8 @@ SmallVector<int64_t> corten::staticShape(const ValueInfo &info) {
 }
 
 bool corten::isCompressionCall(const Node &node, StringRef name) {
-  if (!node.callee)
+  // Without its schema nothing is known of the arguments of a call.
+  if (!node.callee || node.callee->parameters.empty())
     return false;
   StringRef nameSpace = node.callee->nameSpace, called = node.callee->name;
   return (nameSpace == "coreai" || nameSpace == "coreaix") &&
@@ -443,6 +444,12 @@ std::optional<int64_t> WeightForms::siblingBits(int weight) const {
   return std::nullopt;
 }
 
+/// An operator that states a range of numbers instead of a type.
+static bool isTorchsOwn(const Node &call) {
+  return call.callee->nameSpace == "quantized_decomposed" ||
+         call.callee->nameSpace == "torchao";
+}
+
 /// The type of quantized data: as the call or the compressor states it, else
 /// the narrowest that holds all values and zero points.
 std::optional<ScalarType> WeightForms::dataType(const Node &call,
@@ -450,8 +457,25 @@ std::optional<ScalarType> WeightForms::dataType(const Node &call,
                                                 const TensorView &data) const {
   if (isSubByte(data.dtype))
     return data.dtype;
-  if (blockwise.declared)
+  if (blockwise.declared && !isTorchsOwn(call))
     return blockwise.declared;
+  if (blockwise.declared) {
+    // A range that torch clips to when it quantizes: the data may still be
+    // anything, and so may the zero point.
+    auto [low, high] = limitsOf(*blockwise.declared);
+    auto fits = [&, low = low, high = high](int64_t least, int64_t greatest) {
+      return least >= low && greatest <= high;
+    };
+    auto areFit = [&](const TensorView *view) {
+      auto range = view ? valueRange(*view) : std::nullopt;
+      return !range || fits(range->first, range->second);
+    };
+    const Argument *zero = call.findArgument(blockwise.zeroPoint);
+    bool isFit =
+        areFit(&data) && areFit(viewOf(call, blockwise.zeroPoint)) &&
+        (!zero || !zero->isInt() || fits(zero->asInt(), zero->asInt()));
+    return isFit ? *blockwise.declared : data.dtype;
+  }
   const Node *node = call.argument(blockwise.data).asNode();
   if (std::optional<int64_t> bits = siblingBits(weightOf(*node)))
     return withBits(data.dtype, *bits);
@@ -487,6 +511,10 @@ WeightForms::planBlockwise(const Node &call, const BlockwiseCall &blockwise) {
   if (!blockwise.complaint.empty())
     return Error{&call, blockwise.complaint};
   const ValueInfo &info = call.argument(blockwise.data).asNode()->info();
+  // torch also quantizes to wider integers; those are dequantized by
+  // arithmetic.
+  if (isTorchsOwn(call) && scalarTypeBits(info.dtype) > 8)
+    return std::nullopt;
   const TensorView *data = viewOf(call, blockwise.data);
   ScalarType type = info.dtype;
   const ValueInfo *scale = infoOf(call, blockwise.scale);
