@@ -166,9 +166,12 @@ void Recognizer::run() {
   for (const OutputSpec &output : builder.outputs())
     weights.erase(output.mutated);
   auto count = [&](const Graph &graph) {
+    // Assertions about a value are no use of it.
+    llvm::DenseSet<const Node *> live = liveNodes(graph);
     auto use = [&](const Node *node) { ++uses[node]; };
     for (const Node *node : graph.nodes)
-      forEachOperand(node->arguments, use);
+      if (live.contains(node))
+        forEachOperand(node->arguments, use);
     forEachOperand(graph.outputs, use);
   };
   count(builder.mainGraph());

@@ -167,7 +167,8 @@ static Value lowerDequantizePerToken(const AtenNode &node, Emitter &emit) {
 /// Of the least and the greatest element l <= 0 <= g:
 ///   scale = max((g - l) / (quant_max - quant_min), eps)
 ///   zero point = clip(quant_min - round(l / scale))
-/// The symmetric one widens the range to [-m, m], m the greater of -l and g.
+/// The symmetric one widens the range to [-m, m], m the greater of -l and g;
+/// its zero point is the middle of the type.
 static FailureOr<Results> lowerChooseParameters(const AtenNode &node,
                                                 Emitter &emit) {
   Value x = emit.cast(emit.tensor(node, "input"), emit.f32());
@@ -181,21 +182,26 @@ static FailureOr<Results> lowerChooseParameters(const AtenNode &node,
       reduced(emit.reduce<coreai::ReduceMinOp>(x, axes, true)), number(0));
   Value greatest = emit.maximum(
       reduced(emit.reduce<coreai::ReduceMaxOp>(x, axes, true)), number(0));
-  if (StringRef(node.op()).starts_with("choose_qparams_symmetric")) {
+  bool isSymmetric = node.op().starts_with("choose_qparams_symmetric");
+  if (isSymmetric) {
     greatest = emit.maximum(greatest, emit.negate(least));
     least = emit.negate(greatest);
   }
   Value scale =
       emit.maximum(emit.scaleBy(emit.sub(greatest, least), 1.0 / (high - low)),
                    number(node.number("eps")));
-  Value zero = emit.sub(
-      number(low), emit.create<coreai::RoundOp>({emit.divide(least, scale)}));
-  zero = emit.minimum(emit.maximum(zero, number(low)), number(high));
+  auto zeroPoint = [&] {
+    if (isSymmetric)
+      return number(node["dtype"].asDType() == ScalarType::UInt8 ? 128 : 0);
+    Value zero = emit.sub(
+        number(low), emit.create<coreai::RoundOp>({emit.divide(least, scale)}));
+    return emit.minimum(emit.maximum(zero, number(low)), number(high));
+  };
   auto shaped = [&](Value y, unsigned result) {
     return emit.cast(emit.reshape(y, {1}),
                      emit.elementType(node.result(result).dtype));
   };
-  return Results{shaped(scale, 0), shaped(zero, 1)};
+  return Results{shaped(scale, 0), shaped(zeroPoint(), 1)};
 }
 
 /// convert_element_type(input, dtype)

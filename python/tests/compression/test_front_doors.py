@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Compressed programs from files, and compressed assets."""
+"""Compressed programs from files."""
 
 from __future__ import annotations
 
@@ -18,9 +18,8 @@ from compression.schemes import SCHEMES, Layers, Scheme
         for scheme in SCHEMES
         if scheme.name
         in (
-            "int4-block-zero_point",
+            # torch cannot save a call that states a type of less than a byte.
             "int4-unstated",
-            "uint2-channel-minval",
             "palette3-vector2-axis1",
             "palette6",
             "sparse-palette4",

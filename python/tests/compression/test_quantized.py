@@ -116,7 +116,6 @@ class Ops(nn.Module):
         narrow = qd.quantize_per_channel(x, *channel, -8, 7, torch.int8)
         wide = qd.quantize_per_tensor(x, 0.01, 5, -32768, 32767, torch.int16)
         scale, zero = qd.choose_qparams_symmetric.tensor(x, -128, 127, 1e-5, torch.int8)
-        symmetric = qd.quantize_per_tensor.tensor(x, scale, zero, -128, 127, torch.int8)
         rows = torch.full((3, 1), 0.1), torch.full((3, 1), 2)
         token = qd.quantize_per_token(x, *rows, -128, 127, torch.int8)
         ends = torch.iinfo(torch.int32)
@@ -130,9 +129,8 @@ class Ops(nn.Module):
             shifted + x.sum(),
             qd.dequantize_per_channel(narrow, *channel, -8, 7, torch.int8),
             qd.dequantize_per_tensor(wide, 0.01, 5, -32768, 32767, torch.int16),
-            qd.dequantize_per_tensor.tensor(
-                symmetric, scale, zero, -128, 127, torch.int8
-            ),
+            scale,
+            zero,
             qd.dequantize_per_token(token, *rows, -128, 127, torch.int8, torch.float32),
         )
 
