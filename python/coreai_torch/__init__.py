@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """PyTorch programs to Core AI."""
 
+from coreai_torch import _compression as _compression  # Registers its ops.
 from coreai_torch._composite_declaration import generate_composite_decl
 from coreai_torch._decompositions import get_decomp_table
 from coreai_torch._version import __version__, check_torch
