@@ -17,7 +17,7 @@ using namespace corten;
 using namespace mlir;
 
 /// A context of its own for every few inputs: what is read stays in it.
-static MLIRContext &context() {
+static MLIRContext &nextContext() {
   static std::unique_ptr<MLIRContext> current;
   static unsigned uses = 0;
   if (uses++ % 64 == 0) {
@@ -42,10 +42,11 @@ static std::shared_ptr<llvm::WritableMemoryBuffer> copy(StringRef bytes) {
 }
 
 /// Reads `bytes`; null if they are no program.
-static OwningOpRef<aicode::AssetOp> read(StringRef bytes) {
+static OwningOpRef<aicode::AssetOp> read(StringRef bytes,
+                                         MLIRContext &context) {
   std::shared_ptr<llvm::WritableMemoryBuffer> memory = copy(bytes);
   llvm::Expected<OwningOpRef<aicode::AssetOp>> code = readCode(
-      {memory->getBufferStart(), memory->getBufferSize()}, memory, context());
+      {memory->getBufferStart(), memory->getBufferSize()}, memory, context);
   if (code)
     return std::move(*code);
   llvm::consumeError(code.takeError());
@@ -60,13 +61,13 @@ static void check(aicode::AssetOp code) {
     llvm::consumeError(std::move(error));
     return;
   }
-  if (!read(bytes))
+  if (!read(bytes, *code.getContext()))
     std::abort();
 }
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   OwningOpRef<aicode::AssetOp> code =
-      read({reinterpret_cast<const char *>(data), size});
+      read({reinterpret_cast<const char *>(data), size}, nextContext());
   if (!code)
     return 0;
   check(*code);

@@ -215,6 +215,10 @@ Type AttributeExporter::translate(Type type) {
 //===----------------------------------------------------------------------===//
 
 Attribute AttributeExporter::value(Attribute attribute) {
+  if (!attribute) {
+    error() << "an attribute that is missing";
+    return {};
+  }
   auto known = attributes.find(attribute);
   Attribute result =
       known != attributes.end() ? known->second : translate(attribute);
