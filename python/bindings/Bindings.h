@@ -17,6 +17,8 @@ void bindConversion(nanobind::module_ &module);
 void bindPt2(nanobind::module_ &module);
 void bindInspect(nanobind::module_ &module);
 void bindReceive(nanobind::module_ &module);
+void bindGraphDiff(nanobind::module_ &module);
+void bindView(nanobind::module_ &module);
 
 } // namespace corten::bindings
 

@@ -14,5 +14,7 @@ NB_MODULE(_native, module) {
   corten::bindings::bindPt2(module);
   corten::bindings::bindInspect(module);
   corten::bindings::bindReceive(module);
+  corten::bindings::bindGraphDiff(module);
+  corten::bindings::bindView(module);
   corten::bindings::bindAsset(module);
 }

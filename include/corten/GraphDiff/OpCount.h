@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// How often each operation occurs, for `corten ops`.
+
+#ifndef CORTEN_GRAPHDIFF_OPCOUNT_H
+#define CORTEN_GRAPHDIFF_OPCOUNT_H
+
+#include "mlir/IR/BuiltinOps.h"
+
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <string>
+#include <vector>
+
+namespace corten {
+
+class Program;
+
+struct OpCount {
+  std::string name;
+  size_t count = 0;
+};
+
+/// The operations of a program, most frequent first, equals by name.
+struct OpCounts {
+  struct Composite {
+    /// As the declaration names it.
+    std::string name;
+    size_t instances = 0;
+    /// In all instances together.
+    std::vector<OpCount> ops;
+
+    size_t total() const;
+  };
+
+  /// Names without the prefix of the dialect. Everything that the program
+  /// holds, in regions too; what is in composites is among `composites`.
+  std::vector<OpCount> ops;
+  /// By name.
+  std::vector<Composite> composites;
+
+  size_t total() const;
+};
+
+/// Whether a call of a composite counts as the one operation that it stands for
+/// ("composite.layer_norm").
+enum class CompositeCalls : uint8_t { Invocations, Collapsed };
+
+OpCounts countOps(mlir::ModuleOp module, CompositeCalls calls);
+/// Of an exported program: the calls, as torch prints their operators.
+OpCounts countOps(const Program &program);
+
+/// As a table with totals below.
+void printOpCounts(const OpCounts &counts, llvm::raw_ostream &out);
+
+/// One of two programs that are shown side by side.
+struct NamedOpCounts {
+  std::string path;
+  OpCounts counts;
+};
+
+/// Side by side, with the differences; rows that differ have a '*'.
+void printOpCounts(const NamedOpCounts &first, const NamedOpCounts &second,
+                   llvm::raw_ostream &out);
+
+/// {"ops": {name: count}, "composites": {name: {"instances": n, "ops": {…}}},
+/// "total": n, "unique": n}
+llvm::json::Value toJson(const OpCounts &counts);
+
+} // namespace corten
+
+#endif // CORTEN_GRAPHDIFF_OPCOUNT_H

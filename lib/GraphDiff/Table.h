@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Tables in text.
+
+#ifndef CORTEN_LIB_GRAPHDIFF_TABLE_H
+#define CORTEN_LIB_GRAPHDIFF_TABLE_H
+
+#include "llvm/Support/raw_ostream.h"
+
+#include <string>
+#include <vector>
+
+namespace corten {
+
+/// Columns as wide as their longest cell. A column is aligned to the right if
+/// its title begins with '>', which is not printed.
+class Table {
+public:
+  explicit Table(std::vector<std::string> titles) : titles(std::move(titles)) {}
+
+  void add(std::vector<std::string> row) { rows.push_back(std::move(row)); }
+
+  /// With lines around the cells.
+  void print(llvm::raw_ostream &out, unsigned indent) const;
+  /// Columns side by side and a line below the titles.
+  void printPlain(llvm::raw_ostream &out, unsigned indent) const;
+
+private:
+  std::vector<size_t> widths() const;
+
+  std::vector<std::string> titles;
+  std::vector<std::vector<std::string>> rows;
+};
+
+} // namespace corten
+
+#endif // CORTEN_LIB_GRAPHDIFF_TABLE_H
