@@ -126,7 +126,7 @@ Type AttributeExporter::translate(Type type) {
       .Case([&](RankedTensorType tensor) -> Type {
         Type element = this->type(tensor.getElementType());
         Attribute encoding;
-        if (tensor.getEncoding() && !(encoding = value(tensor.getEncoding())))
+        if (!optional(tensor.getEncoding(), encoding))
           return {};
         return element ? aicode::TensorType::get(context, tensor.getShape(),
                                                  element, encoding)
@@ -154,8 +154,7 @@ Type AttributeExporter::translate(Type type) {
         Attribute format = value(image.getFourCC());
         Attribute constraints;
         if (!height || !width || !format ||
-            (image.getImageConstraints() &&
-             !(constraints = value(image.getImageConstraints()))))
+            !optional(image.getImageConstraints(), constraints))
           return {};
         return aicode::ImageType::get(
             context, format, height.getValue().getZExtValue(),
@@ -190,8 +189,7 @@ Type AttributeExporter::translate(Type type) {
       })
       .Case([&](debuginfo::CompositeType composite) -> Type {
         Type base;
-        if (composite.getBaseType() &&
-            !(base = this->type(composite.getBaseType())))
+        if (!optional(composite.getBaseType(), base))
           return {};
         SmallVector<Attribute> elements;
         for (Attribute element : composite.getElements()) {
@@ -215,6 +213,10 @@ Type AttributeExporter::translate(Type type) {
 //===----------------------------------------------------------------------===//
 
 Attribute AttributeExporter::value(Attribute attribute) {
+  if (!attribute) {
+    error() << "an attribute that is missing";
+    return {};
+  }
   auto known = attributes.find(attribute);
   Attribute result =
       known != attributes.end() ? known->second : translate(attribute);
@@ -234,6 +236,18 @@ bool AttributeExporter::valuesOf(const RangeT &attributes,
     result.push_back(translated);
   }
   return true;
+}
+
+bool AttributeExporter::optional(Attribute from, Attribute &to) {
+  if (from)
+    to = value(from);
+  return !from || to;
+}
+
+bool AttributeExporter::optional(Type from, Type &to) {
+  if (from)
+    to = type(from);
+  return !from || to;
 }
 
 bool AttributeExporter::values(ArrayRef<Attribute> attributes,

@@ -60,6 +60,9 @@ private:
   mlir::LocationAttr unknown();
   aicode::ResourceHandle weight(llvm::StringRef key,
                                 const mlir::AsmResourceBlob &blob);
+  /// Translate what may be missing; false if it is there and has no form.
+  bool optional(mlir::Attribute from, mlir::Attribute &to);
+  bool optional(mlir::Type from, mlir::Type &to);
   bool values(llvm::ArrayRef<mlir::Attribute> attributes,
               llvm::SmallVectorImpl<mlir::Attribute> &result);
   template <typename RangeT>

@@ -82,7 +82,7 @@ Type AttributeImporter::translate(Type type) {
       .Case([&](aicode::TensorType tensor) -> Type {
         Type element = this->type(tensor.getElementType());
         Attribute encoding;
-        if (tensor.getEncoding() && !(encoding = value(tensor.getEncoding())))
+        if (!optional(tensor.getEncoding(), encoding))
           return {};
         if (!element)
           return {};
@@ -107,8 +107,7 @@ Type AttributeImporter::translate(Type type) {
       })
       .Case([&](aicode::ImageType image) -> Type {
         Attribute constraints;
-        if (image.getConstraints() &&
-            !(constraints = value(image.getConstraints())))
+        if (!optional(image.getConstraints(), constraints))
           return {};
         auto format =
             dyn_cast_or_null<coreai::FourCCAttr>(value(image.getFormat()));
@@ -151,8 +150,7 @@ Type AttributeImporter::translate(Type type) {
       })
       .Case([&](aicode::DebugCompositeType composite) -> Type {
         Type base;
-        if (composite.getBaseType() &&
-            !(base = this->type(composite.getBaseType())))
+        if (!optional(composite.getBaseType(), base))
           return {};
         auto scope =
             dyn_cast_or_null<SymbolRefAttr>(value(composite.getScope()));
@@ -184,6 +182,18 @@ Attribute AttributeImporter::value(Attribute attribute) {
     error() << "attribute " << attribute << " has no counterpart in a program";
   attributes[attribute] = result;
   return result;
+}
+
+bool AttributeImporter::optional(Attribute from, Attribute &to) {
+  if (from)
+    to = value(from);
+  return !from || to;
+}
+
+bool AttributeImporter::optional(Type from, Type &to) {
+  if (from)
+    to = type(from);
+  return !from || to;
 }
 
 bool AttributeImporter::values(ArrayRef<Attribute> attributes,

@@ -60,6 +60,9 @@ private:
   mlir::LocationAttr translateLocation(mlir::Attribute location);
   mlir::FileLineColRange range(mlir::Attribute source);
   mlir::TypedAttr parameter(mlir::Attribute value, mlir::Type type);
+  /// Translate what may be missing; false if it is there and has no form.
+  bool optional(mlir::Attribute from, mlir::Attribute &to);
+  bool optional(mlir::Type from, mlir::Type &to);
   bool values(mlir::ArrayRef<mlir::Attribute> attributes,
               llvm::SmallVectorImpl<mlir::Attribute> &result);
 

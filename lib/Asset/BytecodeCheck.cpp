@@ -5,6 +5,7 @@
 #include "mlir/Bytecode/Encoding.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
+#include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -15,8 +16,8 @@
 using namespace corten;
 using llvm::StringRef;
 namespace bytecode = mlir::bytecode;
-namespace Mask = mlir::bytecode::OpEncodingMask;
-namespace Section = mlir::bytecode::Section;
+namespace mask = mlir::bytecode::OpEncodingMask;
+namespace sections = mlir::bytecode::Section;
 
 /// Regions within regions; programs of models stay below ten.
 static constexpr unsigned kDeepestRegion = 128;
@@ -204,30 +205,30 @@ llvm::Error Checker::check() {
     return failed("the file ends in its header");
   cursor.take(end + 1);
 
-  std::array<std::optional<StringRef>, Section::kNumSections> sections;
+  std::array<std::optional<StringRef>, sections::kNumSections> found;
   while (!cursor.empty()) {
     SectionData next = section(cursor);
     if (cursor.isBad)
       return failed("the file is cut off, or a section is longer than it");
-    if (next.id >= Section::kNumSections || sections[next.id])
+    if (next.id >= sections::kNumSections || found[next.id])
       return failed("section " + llvm::Twine(next.id) +
                     " is unknown or is there twice");
-    sections[next.id] = next.bytes;
+    found[next.id] = next.bytes;
   }
-  for (Section::ID id :
-       {Section::kString, Section::kDialect, Section::kAttrType,
-        Section::kAttrTypeOffset, Section::kIR})
-    if (!sections[id])
+  for (sections::ID id :
+       {sections::kString, sections::kDialect, sections::kAttrType,
+        sections::kAttrTypeOffset, sections::kIR})
+    if (!found[id])
       return failed("section " + llvm::Twine(id) + " is missing");
-  Cursor ir(*sections[Section::kIR]);
-  bool isGood = checkStrings(*sections[Section::kString]) &&
-                checkDialects(*sections[Section::kDialect]) &&
-                checkEntries(*sections[Section::kAttrTypeOffset],
-                             *sections[Section::kAttrType]) &&
-                (!sections[Section::kProperties] ||
-                 checkProperties(*sections[Section::kProperties])) &&
-                (!sections[Section::kResourceOffset] ||
-                 checkResources(*sections[Section::kResourceOffset])) &&
+  Cursor ir(*found[sections::kIR]);
+  bool isGood = checkStrings(*found[sections::kString]) &&
+                checkDialects(*found[sections::kDialect]) &&
+                checkEntries(*found[sections::kAttrTypeOffset],
+                             *found[sections::kAttrType]) &&
+                (!found[sections::kProperties] ||
+                 checkProperties(*found[sections::kProperties])) &&
+                (!found[sections::kResourceOffset] ||
+                 checkResources(*found[sections::kResourceOffset])) &&
                 checkBlock(ir, 0);
   return isGood ? llvm::Error::success() : failed(reason);
 }
@@ -352,6 +353,8 @@ bool Checker::checkEntry(StringRef bytes, bool isType,
       else
         cursor.number();
       break;
+    default:
+      llvm_unreachable("a letter that stands for no field");
     }
   }
   if (cursor.isBad || !cursor.empty())
@@ -473,21 +476,21 @@ bool Checker::checkBlock(Cursor &cursor, unsigned depth) {
 
 bool Checker::checkOp(Cursor &cursor, unsigned depth) {
   cursor.number();
-  uint8_t mask = cursor.byte();
+  uint8_t parts = cursor.byte();
   cursor.number();
-  if (mask & Mask::kHasAttrs)
+  if (parts & mask::kHasAttrs)
     cursor.number();
-  if (mask & Mask::kHasProperties)
+  if (parts & mask::kHasProperties)
     cursor.number();
   for (uint8_t part :
-       {Mask::kHasResults, Mask::kHasOperands, Mask::kHasSuccessors})
-    if (mask & part)
+       {mask::kHasResults, mask::kHasOperands, mask::kHasSuccessors})
+    if (parts & part)
       cursor.skipNumbers(cursor.count());
-  if (mask & Mask::kHasUseListOrders)
+  if (parts & mask::kHasUseListOrders)
     return wrong("an order of uses, which assets do not have");
   if (cursor.isBad)
     return wrong("an op ends too early");
-  if (!(mask & Mask::kHasInlineRegions))
+  if (!(parts & mask::kHasInlineRegions))
     return true;
   if (depth == kDeepestRegion)
     return wrong("regions more than {0} deep", kDeepestRegion);
@@ -498,7 +501,7 @@ bool Checker::checkOp(Cursor &cursor, unsigned depth) {
   std::optional<Cursor> inner;
   if (version >= bytecode::kLazyLoading && (head & 1) && regions > 0) {
     SectionData nested = section(cursor);
-    if (cursor.isBad || nested.id != Section::kIR)
+    if (cursor.isBad || nested.id != sections::kIR)
       return wrong("a region is cut off");
     inner.emplace(nested.bytes);
   }

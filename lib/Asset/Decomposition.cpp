@@ -374,8 +374,7 @@ Value Decomposer::broadcastMatmul(ValueRange args) {
       middle[i] = signedNumbers(rankOf(i) - 2);
       last[i] = signedNumbers(rankOf(i));
     }
-  for (unsigned i = 0; i < 2; ++i)
-    whole[i] = shapeOf(args[i]);
+  llvm::transform(args, whole, [&](Value value) { return shapeOf(value); });
   for (unsigned i = 0; i < 2; ++i) {
     if (rankOf(i) == 2) {
       matrix[i] = whole[i];
@@ -392,10 +391,10 @@ Value Decomposer::broadcastMatmul(ValueRange args) {
   SmallVector<int64_t> extents =
       broadcast(shape(args[0]).drop_back(2), shape(args[1]).drop_back(2));
   SmallVector<Value> operands(args), targets;
-  for (unsigned i = 0; i < 2; ++i)
+  for (Value extent : matrix)
     targets.push_back(
-        make("primitive.concat_v1", {axis, common, matrix[i]},
-             tensor(shape(common).front() + shape(matrix[i]).front(), size)));
+        make("primitive.concat_v1", {axis, common, extent},
+             tensor(shape(common).front() + shape(extent).front(), size)));
   for (unsigned i = 0; i < 2; ++i) {
     SmallVector<int64_t> result(extents);
     llvm::append_range(result, shape(args[i]).take_back(2));

@@ -163,7 +163,7 @@ LogicalResult Exporter::exportOp(Operation &op) {
     return success();
   const AssetOpInfo *info = assetOpOfName(op.getName().getStringRef());
   if (!info)
-    return op.emitError("has no form in an asset");
+    return op.emitOpError("has no form in an asset");
   OperationState state(attributes.location(op.getLoc()), info->code);
   for (Value operand : op.getOperands())
     state.operands.push_back(mapping.lookup(operand));

@@ -55,7 +55,7 @@ FailureOr<OperationState> Importer::begin(Operation &op, StringRef name) {
   for (Value operand : op.getOperands()) {
     Value known = mapping.lookupOrNull(operand);
     if (!known)
-      return op.emitError("operand of an op that comes later");
+      return op.emitOpError("operand of an op that comes later");
     state.operands.push_back(known);
   }
   for (Type type : op.getResultTypes()) {
@@ -76,7 +76,7 @@ Operation *Importer::finish(Operation &op, OperationState &state) {
 StringAttr Importer::text(Operation &op, Attribute attribute, StringRef what) {
   auto literal = dyn_cast_or_null<aicode::TextAttr>(attribute);
   if (!literal) {
-    op.emitError() << what << " is not a string";
+    op.emitOpError() << what << " is not a string";
     return {};
   }
   return builder.getStringAttr(literal.getValue());
@@ -91,7 +91,7 @@ OwningOpRef<ModuleOp> Importer::import(aicode::AssetOp asset) {
       ModuleOp::create(attributes.location(asset.getLoc()));
   Region &body = asset.getBody();
   if (!body.hasOneBlock()) {
-    asset.emitError("an asset holds one block");
+    asset.emitOpError("an asset holds one block");
     return {};
   }
   if (failed(importBlock(body.front(), *module->getBody())) ||
@@ -213,7 +213,7 @@ LogicalResult Importer::importProperties(Operation &op, OperationState &state) {
         auto blob = dyn_cast<aicode::BytesAttr>(call.getResource());
         if (!blob)
           return LogicalResult(
-              op.emitError("a delegate whose resource is not bytes"));
+              op.emitOpError("a delegate whose resource is not bytes"));
         ArrayRef<char> bytes = blob.getBytes();
         state.addAttribute("resource",
                            builder.getDenseI8ArrayAttr(
@@ -240,7 +240,7 @@ LogicalResult Importer::importProperties(Operation &op, OperationState &state) {
             annotations ? attributes.dictionary(annotations.getValues())
                         : DictionaryAttr();
         if (!entries)
-          return LogicalResult(op.emitError("annotations that are no list"));
+          return LogicalResult(op.emitOpError("annotations that are no list"));
         state.addAttributes(entries.getValue());
         if (placeholder.getKeepPlaceholder())
           state.addAttribute("keep_placeholder", builder.getUnitAttr());
@@ -260,7 +260,7 @@ LogicalResult Importer::importProperties(Operation &op, OperationState &state) {
       })
       .Default([&](Operation *) -> LogicalResult {
         if (op.getPropertiesStorageSize())
-          return op.emitError("cannot be read: its properties are unknown");
+          return op.emitOpError("cannot be read: its properties are unknown");
         return success();
       });
 }
@@ -284,7 +284,7 @@ LogicalResult Importer::importGraph(aicode::GraphV1Op op) {
   if (!name || !declarations || failed(arguments) || failed(results))
     return failure();
   if (!function)
-    return op.emitError("a graph without a signature");
+    return op.emitOpError("a graph without a signature");
   state.addAttribute("sym_name", name);
   state.addAttribute("function_type", TypeAttr::get(function));
   state.addAttribute("param_decls", declarations);
@@ -295,7 +295,7 @@ LogicalResult Importer::importGraph(aicode::GraphV1Op op) {
   if (std::optional<Attribute> composite = op.getCompositeDecl()) {
     auto named = dyn_cast<aicode::NamedListAttr>(*composite);
     if (!named)
-      return op.emitError("a composite without a name");
+      return op.emitOpError("a composite without a name");
     DictionaryAttr entries = attributes.dictionary(named.getValues());
     if (!entries)
       return failure();
@@ -327,7 +327,7 @@ LogicalResult Importer::importFunction(aicode::FuncV1Op op) {
   if (!name || !declarations || failed(arguments) || failed(results))
     return failure();
   if (!isa_and_nonnull<mlir::FunctionType>(function))
-    return op.emitError("a function without a signature");
+    return op.emitOpError("a function without a signature");
   state.addAttribute("sym_name", name);
   state.addAttribute("function_type", TypeAttr::get(function));
   state.addAttribute("param_decls", declarations);
@@ -367,7 +367,7 @@ LogicalResult Importer::importConstant(aicode::ConstantV1Op op) {
   if (failed(state))
     return failure();
   if (state->types.size() != 1)
-    return op.emitError("a constant has one result");
+    return op.emitOpError("a constant has one result");
   Attribute elements = attributes.elements(op.getValue(), state->types.front());
   if (!elements)
     return failure();
@@ -386,7 +386,7 @@ LogicalResult Importer::importKernel(aicode::Metal4KernelV1Op op) {
   int32_t shapes = op->getNumResults();
   int32_t arguments = op->getNumOperands() - 2 - shapes;
   if (arguments < 0)
-    return op.emitError("a kernel has two sizes and a shape for each result");
+    return op.emitOpError("a kernel has two sizes and a shape for each result");
   state->addAttribute("kernel_name", name);
   state->addAttribute("kernel_source", source);
   state->addAttribute("operandSegmentSizes",
@@ -408,12 +408,12 @@ LogicalResult Importer::importWithOffset(Operation &op, StringRef name,
           ? dyn_cast<RankedTensorType>(state->operands[kScale].getType())
           : RankedTensorType();
   if (!type || !type.hasStaticShape() || state->types.size() != 1)
-    return op.emitError("its scale is not a tensor of known extents");
+    return op.emitOpError("its scale is not a tensor of known extents");
   Type element = getElementTypeOrSelf(isa<aicode::QuantizeV1Op>(op)
                                           ? state->operands.front().getType()
                                           : state->types.front());
   if (!isa<FloatType>(element))
-    return op.emitError("it is not about floating-point numbers");
+    return op.emitOpError("it is not about floating-point numbers");
   type = type.clone(element);
   OperationState zeros(state->location, coreai::ConstantOp::getOperationName());
   zeros.addAttribute(
@@ -456,7 +456,7 @@ LogicalResult Importer::importOldOp(Operation &op) {
                        ? dyn_cast<RankedTensorType>(state->types.front())
                        : RankedTensorType();
         if (!old)
-          return op.emitError("a shape that is no tensor");
+          return op.emitOpError("a shape that is no tensor");
         state->types.front() = old.clone(index);
         Operation *shape = builder.create(*state);
         mapping.map(
@@ -470,7 +470,7 @@ LogicalResult Importer::importOldOp(Operation &op) {
         if (failed(state))
           return failure();
         if (state->operands.size() != 2)
-          return op.emitError("a tile has two operands");
+          return op.emitOpError("a tile has two operands");
         state->operands[1] = castTo(state->location, state->operands[1], index);
         finish(op, *state);
         return success();
@@ -489,7 +489,7 @@ LogicalResult Importer::importOldOp(Operation &op) {
             /*operands=*/3);
       })
       .Default([](Operation *op) {
-        return op->emitError("cannot be read: it is of an unknown kind");
+        return op->emitOpError("cannot be read: it is of an unknown kind");
       });
 }
 

@@ -42,6 +42,9 @@ void corten::registerAssetDialects(DialectRegistry &registry) {
   registry.insert<aicode::AICodeDialect>();
 }
 
+/// For failures that change nothing for the caller.
+static void ignore(std::error_code) {}
+
 static llvm::Error fileError(const llvm::Twine &path, std::error_code code) {
   return llvm::createStringError(path + ": " + code.message());
 }
@@ -71,7 +74,7 @@ static llvm::Expected<fs::mapped_file_region> map(const std::string &path) {
   if (!code && status.getSize() > 0)
     region = fs::mapped_file_region(*file, fs::mapped_file_region::readonly,
                                     status.getSize(), /*offset=*/0, code);
-  (void)fs::closeFile(*file);
+  ignore(fs::closeFile(*file));
   if (code)
     return fileError(path, code);
   return region;

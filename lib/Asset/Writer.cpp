@@ -24,6 +24,9 @@ using namespace corten;
 using llvm::StringRef;
 namespace fs = llvm::sys::fs;
 
+/// For failures that change nothing for the caller.
+static void ignore(std::error_code) {}
+
 static std::error_code lastError() { return {errno, std::generic_category()}; }
 
 static llvm::Error failure(const llvm::Twine &what, std::error_code code) {
@@ -231,10 +234,10 @@ corten::writeAsset(llvm::function_ref<llvm::Error(llvm::raw_ostream &)> write,
   std::string aside = *folder + ".old";
   // Unfinished work, or what the new asset replaced.
   llvm::scope_exit cleanUp([&] {
-    (void)fs::remove_directories(*folder);
-    (void)fs::remove(*folder);
-    (void)fs::remove_directories(aside);
-    (void)fs::remove(aside);
+    ignore(fs::remove_directories(*folder));
+    ignore(fs::remove(*folder));
+    ignore(fs::remove_directories(aside));
+    ignore(fs::remove(aside));
   });
 
   if (llvm::Error error =

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,12 @@ REFUSED = {"coreaix.cast", "udml.class", "udml.import", "udml.member"}
 KEPT = {"coreai.delegate.attributes", "coreai.delegate.empty"}
 
 
+#: Later releases have no way from text to a program.
+takes_text = pytest.mark.skipif(
+    version("coreai-core") != "1.0.0b2", reason="programs cannot be made from text"
+)
+
+
 def _parse(text: str) -> Any:
     return AIProgram._from_mlir_module(ir.Module.parse(text, Context()._mlir_context))
 
@@ -44,6 +51,7 @@ def _convert(module: torch.nn.Module, args: tuple[torch.Tensor, ...]) -> Any:
     return TorchConverter().add_exported_program(export(module, args)).to_coreai()
 
 
+@takes_text
 def test_every_op_is_written_byte_for_byte(tmp_path: Path) -> None:
     different = set()
     names = sorted(path.stem for path in EXAMPLES.glob("*.mlir"))
@@ -173,6 +181,7 @@ DECOMPOSITIONS = {
 }
 
 
+@takes_text
 @pytest.mark.parametrize("name", DECOMPOSITIONS)
 def test_decompositions_are_the_official_ones(name: str, tmp_path: Path) -> None:
     program = _parse(DECOMPOSITIONS[name])
@@ -210,6 +219,8 @@ class Running(torch.nn.Module):
 def test_the_numbers_are_those_of_the_official_asset(
     optimized: bool, tmp_path: Path
 ) -> None:
+    if not optimized and version("coreai-core") != "1.0.0b2":
+        pytest.skip("later releases optimize every program that they save")
     program = _convert(Running().eval(), (torch.randn(2, 8),))
     if optimized:
         program.optimize()
@@ -246,6 +257,7 @@ def test_metadata(tmp_path: Path) -> None:
     assert fields["producer"].startswith("corten ")
 
 
+@takes_text
 def test_what_has_no_form_harms_nothing(tmp_path: Path) -> None:
     program = _convert(*zoo.mlp())
     save(program, tmp_path / "a.aimodel")
