@@ -343,6 +343,10 @@ Attribute AttributeImporter::translate(Attribute attribute) {
         SmallVector<Attribute> arguments;
         if (!symbol || !values(bind.getArguments(), arguments))
           return {};
+        // A program has plain values there.
+        for (Attribute &argument : arguments)
+          if (auto constant = dyn_cast<param::ConstantAttr>(argument))
+            argument = constant.getValue();
         return param::BindAttr::get(context, symbol.getType(), symbol,
                                     builder.getArrayAttr(arguments));
       })

@@ -35,6 +35,8 @@ private:
   LogicalResult importConstant(aicode::ConstantV1Op op);
   LogicalResult importKernel(aicode::Metal4KernelV1Op op);
   LogicalResult importOldOp(Operation &op);
+  LogicalResult importWithOffset(Operation &op, StringRef name,
+                                 unsigned operands);
   LogicalResult importProperties(Operation &op, OperationState &state);
 
   /// What `op` becomes, with its operands and results but no attributes.
@@ -207,6 +209,43 @@ LogicalResult Importer::importProperties(Operation &op, OperationState &state) {
             succeeded(addDictionaries("arg_attrs", group.getArgAttrs())) &&
             succeeded(addDictionaries("res_attrs", group.getResAttrs())));
       })
+      .Case([&](aicode::DelegateV2Op call) {
+        auto blob = dyn_cast<aicode::BytesAttr>(call.getResource());
+        if (!blob)
+          return LogicalResult(
+              op.emitError("a delegate whose resource is not bytes"));
+        ArrayRef<char> bytes = blob.getBytes();
+        state.addAttribute("resource",
+                           builder.getDenseI8ArrayAttr(
+                               {reinterpret_cast<const int8_t *>(bytes.data()),
+                                bytes.size()}));
+        // The phase of a delegate that has none is written as 0.
+        auto phase = dyn_cast<aicode::LifecyclePhaseAttr>(call.getLifecycle());
+        if ((!phase || phase.getValue() != 0) &&
+            failed(add("lifecycle", attributes.value(call.getLifecycle()))))
+          return failure();
+        if (std::optional<Attribute> values = call.getDelegateAttrs())
+          if (failed(add("delegate_attrs", attributes.value(*values))))
+            return failure();
+        return success(
+            succeeded(
+                add("delegate_id", attributes.value(call.getDelegateId()))) &&
+            succeeded(addDictionaries("arg_attrs", call.getArgAttrs())) &&
+            succeeded(addDictionaries("res_attrs", call.getResAttrs())));
+      })
+      .Case([&](aicode::PlaceholderV1Op placeholder) {
+        auto annotations =
+            dyn_cast<aicode::ListAttr>(placeholder.getAnnotations());
+        DictionaryAttr entries =
+            annotations ? attributes.dictionary(annotations.getValues())
+                        : DictionaryAttr();
+        if (!entries)
+          return LogicalResult(op.emitError("annotations that are no list"));
+        state.addAttributes(entries.getValue());
+        if (placeholder.getKeepPlaceholder())
+          state.addAttribute("keep_placeholder", builder.getUnitAttr());
+        return add("opname", attributes.value(placeholder.getOpname()));
+      })
       .Case([&](aicode::TargetSpecV1Op spec) {
         return success(
             succeeded(add("spec", attributes.value(spec.getSpec()))) &&
@@ -356,6 +395,37 @@ LogicalResult Importer::importKernel(aicode::Metal4KernelV1Op op) {
   return success();
 }
 
+/// A form that lacks the second offset: it is zeros, as many as the scale has,
+/// in the type of what is not quantized.
+LogicalResult Importer::importWithOffset(Operation &op, StringRef name,
+                                         unsigned operands) {
+  constexpr unsigned kScale = 1, kOffset = 3;
+  FailureOr<OperationState> state = begin(op, name);
+  if (failed(state))
+    return failure();
+  auto type =
+      state->operands.size() == operands
+          ? dyn_cast<RankedTensorType>(state->operands[kScale].getType())
+          : RankedTensorType();
+  if (!type || !type.hasStaticShape() || state->types.size() != 1)
+    return op.emitError("its scale is not a tensor of known extents");
+  Type element = getElementTypeOrSelf(isa<aicode::QuantizeV1Op>(op)
+                                          ? state->operands.front().getType()
+                                          : state->types.front());
+  if (!isa<FloatType>(element))
+    return op.emitError("it is not about floating-point numbers");
+  type = type.clone(element);
+  OperationState zeros(state->location, coreai::ConstantOp::getOperationName());
+  zeros.addAttribute(
+      "value",
+      DenseElementsAttr::get(type, builder.getZeroAttr(type.getElementType())));
+  zeros.addTypes(type);
+  state->operands.insert(state->operands.begin() + kOffset,
+                         builder.create(zeros)->getResult(0));
+  finish(op, *state);
+  return success();
+}
+
 /// Forms that today's writers do not use any more.
 LogicalResult Importer::importOldOp(Operation &op) {
   auto castTo = [&](Location loc, Value value, Type element) -> Value {
@@ -404,6 +474,19 @@ LogicalResult Importer::importOldOp(Operation &op) {
         state->operands[1] = castTo(state->location, state->operands[1], index);
         finish(op, *state);
         return success();
+      })
+      .Case<aicode::QuantizeV1Op, aicode::DequantizeV1Op>([&](auto) {
+        bool isQuantize = isa<aicode::QuantizeV1Op>(op);
+        return importWithOffset(op,
+                                isQuantize
+                                    ? coreai::QuantizeOp::getOperationName()
+                                    : coreai::DequantizeOp::getOperationName(),
+                                /*operands=*/4);
+      })
+      .Case([&](aicode::BlockwiseShiftScaleV1Op) {
+        return importWithOffset(
+            op, coreai::BlockwiseShiftScaleOp::getOperationName(),
+            /*operands=*/3);
       })
       .Default([](Operation *op) {
         return op->emitError("cannot be read: it is of an unknown kind");

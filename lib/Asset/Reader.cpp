@@ -4,11 +4,11 @@
 
 #include "BytecodeCheck.h"
 #include "Digest.h"
+#include "ErrorCollector.h"
 #include "corten/Asset/Asset.h"
 #include "corten/Asset/Translation.h"
 #include "corten/Dialect/Registration.h"
 #include "mlir/Bytecode/BytecodeReader.h"
-#include "mlir/IR/Diagnostics.h"
 #include "mlir/Parser/Parser.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -34,28 +34,6 @@ namespace {
 struct Source {
   std::shared_ptr<void> owner;
   llvm::SourceMgr manager;
-};
-
-/// Turns the first error that is reported in a context into a value.
-class ErrorCollector {
-public:
-  explicit ErrorCollector(MLIRContext &context)
-      : handler(&context, [this](Diagnostic &diagnostic) {
-          if (diagnostic.getSeverity() == DiagnosticSeverity::Error &&
-              message.empty())
-            message = diagnostic.str();
-          return success();
-        }) {}
-
-  llvm::Error take() {
-    if (message.empty())
-      message = "the program cannot be read";
-    return llvm::createStringError(std::exchange(message, {}));
-  }
-
-private:
-  std::string message;
-  ScopedDiagnosticHandler handler;
 };
 } // namespace
 
@@ -168,7 +146,7 @@ corten::readCode(StringRef bytecode, std::shared_ptr<void> owner,
   if (failed(readBytecodeFile(
           std::shared_ptr<llvm::SourceMgr>(source, &source->manager), &block,
           config)))
-    return errors.take();
+    return errors.take("the program cannot be read");
   auto asset = block.empty() ? aicode::AssetOp()
                              : dyn_cast<aicode::AssetOp>(block.front());
   if (!asset || std::next(block.begin()) != block.end())
@@ -198,6 +176,7 @@ Asset::program(MLIRContext &context) const {
   ErrorCollector errors(context);
   OwningOpRef<ModuleOp> module = importProgram(read->get(), file);
   if (!module)
-    return inFile(child(folder, "main.mlirb"), errors.take());
+    return inFile(child(folder, "main.mlirb"),
+                  errors.take("the program cannot be read"));
   return module;
 }

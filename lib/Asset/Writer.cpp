@@ -3,7 +3,9 @@
 // Writes assets: all of it beside the target first, then one rename.
 
 #include "Digest.h"
+#include "ErrorCollector.h"
 #include "corten/Asset/Asset.h"
+#include "corten/Asset/Translation.h"
 #include "mlir/Bytecode/BytecodeWriter.h"
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/Support/Errno.h"
@@ -199,6 +201,19 @@ llvm::Error corten::writeAsset(aicode::AssetOp code,
   return writeAsset(
       [&](llvm::raw_ostream &stream) { return writeCode(code, stream); },
       metadata, path);
+}
+
+llvm::Error corten::writeProgram(mlir::ModuleOp program,
+                                 const AssetMetadata &metadata,
+                                 StringRef path) {
+  mlir::OwningOpRef<aicode::AssetOp> code;
+  {
+    ErrorCollector errors(*program.getContext());
+    code = exportProgram(program);
+    if (!code)
+      return errors.take("the program has no form in an asset");
+  }
+  return writeAsset(*code, metadata, path);
 }
 
 llvm::Error

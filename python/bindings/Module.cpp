@@ -16,4 +16,5 @@ NB_MODULE(_native, module) {
   corten::bindings::bindReceive(module);
   corten::bindings::bindGraphDiff(module);
   corten::bindings::bindView(module);
+  corten::bindings::bindAsset(module);
 }

@@ -44,18 +44,24 @@ def _attach_weights(received: _native.ReceivedModule, program: AIProgram) -> Non
 
 
 def receive(
-    program: AIProgram, *, weights: bool = True, locations: bool = True
+    program: AIProgram,
+    *,
+    weights: bool = True,
+    locations: bool = True,
+    generic: bool = False,
 ) -> _native.ReceivedModule:
     """Return ``program`` as a module of ours.
 
     It is a copy of the structure; later changes of the program do not reach it.
     Without ``weights`` constants too large to stand in the text have a type
     but no data. Without ``locations`` nothing says where operations come from.
+    The ``generic`` form is longer, but keeps even attributes that are empty.
     """
     text: Any = program._mlir_module.operation.get_asm(
         binary=True,
         large_resource_limit=0,
         enable_debug_info=locations,
+        print_generic_op_form=generic,
         assume_verified=True,
     )
     received = _native.receive(text)

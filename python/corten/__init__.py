@@ -18,6 +18,7 @@ The package needs neither torch nor coreai-core to be imported.
 from __future__ import annotations
 
 from corten._model import Model, doctor, open
+from corten._save import save
 from corten._types import (
     Composite,
     DimensionRange,
@@ -47,4 +48,5 @@ __all__ = [
     "WeightGroup",
     "doctor",
     "open",
+    "save",
 ]

@@ -83,6 +83,11 @@ llvm::Error writeCode(aicode::AssetOp code, llvm::raw_ostream &stream);
 llvm::Error writeAsset(aicode::AssetOp code, const AssetMetadata &metadata,
                        llvm::StringRef path);
 
+/// The same for a program in the `coreai` dialect, which has to be valid. What
+/// assets cannot hold is an error, and nothing is written.
+llvm::Error writeProgram(mlir::ModuleOp program, const AssetMetadata &metadata,
+                         llvm::StringRef path);
+
 /// The same for bytes that `write` gives to a stream.
 llvm::Error
 writeAsset(llvm::function_ref<llvm::Error(llvm::raw_ostream &)> write,

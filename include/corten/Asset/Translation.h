@@ -20,6 +20,12 @@ namespace corten {
 mlir::OwningOpRef<mlir::ModuleOp> importProgram(aicode::AssetOp asset,
                                                 std::shared_ptr<void> owner);
 
+/// The form of a program in an asset, as coreai-core writes it, with the date
+/// of the newest form that it uses as its version. The program has to be valid
+/// and stays as it is; weights are shared with it, in its context. What assets
+/// cannot hold is reported as a diagnostic, and the result is null.
+mlir::OwningOpRef<aicode::AssetOp> exportProgram(mlir::ModuleOp module);
+
 } // namespace corten
 
 #endif // CORTEN_ASSET_TRANSLATION_H

@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Any
 import ml_dtypes
 import numpy as np
 import torch
+from coreai.authoring import AIModelAsset
 from coreai.runtime import NDArray
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from coreai.authoring import AIModelAsset, AIProgram
+    from coreai.authoring import AIProgram
 
 #: What the converter narrows 64-bit types to.
 _NARROWED = {
@@ -78,6 +79,17 @@ def run_calls(
     with tempfile.TemporaryDirectory() as folder:
         asset = program.save_asset(Path(folder) / "program.aimodel")
         return asyncio.run(_call(asset, entrypoint, calls, state or {}))
+
+
+def run_asset(
+    path: Path,
+    calls: Sequence[Mapping[str, torch.Tensor]],
+    entrypoint: str = "main",
+    state: Mapping[str, torch.Tensor] | None = None,
+) -> tuple[list[dict[str, torch.Tensor]], dict[str, torch.Tensor]]:
+    """The same for an asset that lies on the disk."""
+    asset = AIModelAsset.load(path)
+    return asyncio.run(_call(asset, entrypoint, calls, state or {}))
 
 
 def run(
