@@ -164,7 +164,17 @@ static nb::dict reportOf(const ConvertedModule &module) {
     weights.append(nb::make_tuple(weight.type, weight.count, weight.bytes));
   for (const auto &input : report.deadInputs)
     dead.append(nb::make_tuple(input.entryPoint, input.name, input.type));
+  nb::list compressed, uncompressed;
+  for (const auto &weight : report.compression.compressed)
+    compressed.append(nb::make_tuple(weight.name, weight.scheme, weight.type,
+                                     weight.elements, weight.bytes,
+                                     weight.denseBytes, weight.idealBytes));
+  for (const auto &weight : report.compression.uncompressed)
+    uncompressed.append(
+        nb::make_tuple(weight.name, weight.type, weight.bytes, weight.reason));
   nb::dict result;
+  result["compressed"] = compressed;
+  result["uncompressed"] = uncompressed;
   result["operations"] = counts(report.operations);
   result["composites"] = counts(report.composites);
   result["states"] = states;
@@ -252,6 +262,17 @@ void corten::bindings::bindConversion(nb::module_ &module) {
              "ValueError, or TypeError for an operand that a kernel cannot "
              "take.");
   module.def("unsupported", &unsupported, nb::arg("program"));
+  module.def(
+      "narrow_weights",
+      [](const Program &program) {
+        nb::list result;
+        for (const auto &[path, type] : narrowWeights(program))
+          result.append(nb::make_tuple(path, scalarTypeName(type).str()));
+        return result;
+      },
+      nb::arg("program"),
+      "(path, type) of the weights that are kept one to the byte and that a "
+      "conversion packs.");
   module.def(
       "has_lowering",
       [](const std::string &nameSpace, const std::string &name,

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """PyTorch programs to Core AI."""
 
+from coreai_torch import _compression as _compression  # Registers its ops.
 from coreai_torch._composite_declaration import generate_composite_decl
 from coreai_torch._decompositions import get_decomp_table
 from coreai_torch._version import __version__, check_torch
@@ -11,6 +12,7 @@ from coreai_torch.externalize import (
     _subexport_and_restore,
 )
 from coreai_torch.kernels import MetalParameter, TorchMetalKernel
+from coreai_torch.verify import verify
 
 check_torch()
 
@@ -24,4 +26,5 @@ __all__ = [
     "_subexport_and_restore",
     "generate_composite_decl",
     "get_decomp_table",
+    "verify",
 ]

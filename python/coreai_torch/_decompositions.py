@@ -36,4 +36,7 @@ def get_decomp_table() -> dict[Any, Callable[..., Any]]:
     table: dict[Any, Callable[..., Any]] = torch.export.default_decompositions()
     for name in _KEPT:
         table.pop(getattr(torch.ops.aten, name).default, None)
+    # There only where torchao has been imported.
+    if quantized := getattr(torch.ops.torchao, "dequantize_affine", None):
+        table.pop(quantized.default, None)
     return table

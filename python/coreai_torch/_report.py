@@ -32,6 +32,39 @@ class Weights:
     bytes: int
 
 
+@dataclass(frozen=True)
+class CompressedWeight:
+    """A weight that the program keeps compressed."""
+
+    name: str
+    #: What is done to the data, in order.
+    scheme: str
+    #: The weight that it stands for.
+    type: str
+    elements: int
+    #: All of its parts: data, tables, scales, offsets, masks.
+    bytes: int
+    #: As a plain weight.
+    uncompressed_bytes: int
+    #: Its data alone, at the width of its elements.
+    ideal_bytes: int
+
+    @property
+    def bits_per_value(self) -> float:
+        """Bits of all parts, for each element of the weight."""
+        return 8 * self.bytes / max(self.elements, 1)
+
+
+@dataclass(frozen=True)
+class UncompressedWeight:
+    """A weight that the program has as it is."""
+
+    name: str
+    type: str
+    bytes: int
+    reason: str
+
+
 def _readable(count: int) -> str:
     size = float(count)
     for unit in ("B", "KiB", "MiB"):
@@ -59,6 +92,8 @@ class ConversionReport:
     weights: dict[str, Weights]
     #: Inputs that nothing reads.
     dead_inputs: list[Argument]
+    compressed: list[CompressedWeight]
+    uncompressed: list[UncompressedWeight]
     #: Stage -> seconds, in the order of the stages.
     seconds: dict[str, float] = field(default_factory=dict)
 
@@ -84,6 +119,8 @@ class ConversionReport:
             [Argument(*state) for state in counts["states"]],
             {kind: Weights(n, size) for kind, n, size in counts["weights"]},
             [Argument(*dead) for dead in counts["dead_inputs"]],
+            [CompressedWeight(*weight) for weight in counts["compressed"]],
+            [UncompressedWeight(*weight) for weight in counts["uncompressed"]],
             {"read": read_seconds, "lower": emitting, "verify": verifying},
         )
 
@@ -134,6 +171,8 @@ class ConversionReport:
                     for kind, weights in self.weights.items()
                 ],
             )
+        if self.compressed:
+            yield from self._compression(table)
         if self.dead_inputs:
             yield table(
                 "Dead inputs",
@@ -148,3 +187,40 @@ class ConversionReport:
             "ms",
             rows=[(name, f"{s * 1e3:.1f}") for name, s in self.seconds.items()],
         )
+
+    def _compression(self, table: Any) -> Iterable[Any]:
+        """How weights are compressed; where none is, there is nothing to say."""
+        size = sum(weight.bytes for weight in self.compressed)
+        before = sum(weight.uncompressed_bytes for weight in self.compressed)
+        yield table(
+            f"Compressed weights ({_readable(size)} of {_readable(before)})",
+            "name",
+            "scheme",
+            "bits",
+            "size",
+            "uncompressed",
+            "ideal",
+            rows=[
+                (
+                    weight.name,
+                    weight.scheme,
+                    f"{weight.bits_per_value:.2f}",
+                    _readable(weight.bytes),
+                    _readable(weight.uncompressed_bytes),
+                    _readable(weight.ideal_bytes),
+                )
+                for weight in self.compressed
+            ],
+        )
+        if self.uncompressed:
+            yield table(
+                "Other weights",
+                "name",
+                "type",
+                "size",
+                "reason",
+                rows=[
+                    (weight.name, weight.type, _readable(weight.bytes), weight.reason)
+                    for weight in self.uncompressed
+                ],
+            )

@@ -15,6 +15,8 @@ from torch.export.graph_signature import (
 )
 
 from coreai_torch import _native
+from coreai_torch._compression._floatx import Float4Tensor
+from coreai_torch._compression._intx import SubbyteTensor
 from coreai_torch._expand import expand, functional_arguments
 
 if TYPE_CHECKING:
@@ -236,12 +238,15 @@ class Walker:
     def weight(self, tensor: torch.Tensor) -> int:
         """Registers a tensor; one that is strided or elsewhere is brought here."""
         data = tensor.detach()
+        dtype, shape = data.dtype, list(data.shape)
+        if isinstance(data, Float4Tensor):
+            data, dtype = data.elem, torch.float4_e2m1fn_x2
+        elif isinstance(data, SubbyteTensor):
+            data = data.elem
         if data.device.type != "cpu" or not data.is_contiguous():
             data = data.cpu().contiguous()
             self.has_copies = True
-        return self.builder.weight(
-            data, data.dtype, list(data.shape), data.data_ptr(), data.nbytes
-        )
+        return self.builder.weight(data, dtype, shape, data.data_ptr(), data.nbytes)
 
     def signature(self, program: ExportedProgram) -> None:
         builder = self.builder

@@ -3,6 +3,7 @@
 // Constants: numbers that lowerings introduce, and the program's weights.
 
 #include "Emitter.h"
+#include "PackedWeights.h"
 
 #include "corten/Dialect/CoreAI/IR/CoreAIOps.h"
 
@@ -205,30 +206,75 @@ static DenseElementsAttr inlineAttribute(const TensorView &view,
                                              ArrayRef(data, count * width));
 }
 
-FailureOr<Value> Emitter::weight(const TensorView &view, StringRef name) {
-  Type element = elementType(view.dtype);
+/// Integers of less than a byte as an attribute: all of them, or the one that
+/// they all are. None if they are not of the type.
+static DenseElementsAttr narrowAttribute(const TensorView &view,
+                                         RankedTensorType type,
+                                         ScalarType scalar, bool uniform) {
+  std::optional<std::pair<int64_t, int64_t>> range = valueRange(view);
+  auto [low, high] = limitsOf(scalar);
+  if (!range || range->first < low || range->second > high)
+    return {};
+  unsigned bits = scalarTypeBits(scalar);
+  auto elements = llvm::map_to_vector(
+      firstElements(view, uniform ? 1 : view.numElements()),
+      [&](int64_t value) {
+        return APInt(64, static_cast<uint64_t>(value)).trunc(bits);
+      });
+  return DenseElementsAttr::get(type, elements);
+}
+
+/// The bytes of a weight in a form: a view where they are the same, a copy
+/// where they are packed or narrowed.
+static FailureOr<TensorView> formed(const TensorView &view,
+                                    const WeightForm &form, StringRef name,
+                                    Location location) {
+  if (form.type == view.dtype)
+    return narrowed(view, name, location);
+  // Two four-bit floats to the byte, as torch has them.
+  if (form.type == ScalarType::Float4E2M1FNx2)
+    return view;
+  if (std::optional<TensorView> result = packed(view, form.type))
+    return *std::move(result);
+  InFlightDiagnostic message = emitError(location);
+  message << "weight '" << name << "' of " << scalarTypeName(view.dtype)
+          << " cannot be kept as " << scalarTypeName(form.type);
+  if (auto range = valueRange(view))
+    message << ": its values go from " << range->first << " to "
+            << range->second;
+  return message;
+}
+
+FailureOr<Value> Emitter::weight(const TensorView &view, const WeightForm &form,
+                                 StringRef name) {
+  Type element = elementType(form.type);
   if (!element)
     return emitError(location)
            << "weight '" << name << "' has the type "
-           << scalarTypeName(view.dtype) << ", which Core AI cannot express";
-  auto type = RankedTensorType::get(view.shape, element);
+           << scalarTypeName(form.type) << ", which Core AI cannot express";
+  auto type = RankedTensorType::get(form.shape, element);
   result.weights.insert({view.data, type});
   Attribute &known = resourceAttributes[{view.data, type}];
   if (known && view.bytes != 0)
     return constant(cast<TypedAttr>(known));
 
-  FailureOr<TensorView> data = narrowed(view, name, location);
+  // Complex numbers cannot stand inline (coreai-core ends the process when it
+  // saves them), nor can data that torch has packed be read element by element.
+  bool isSmall = type.getNumElements() < kInlineElements;
+  if (isSubByte(form.type)) {
+    bool uniform = !isSubByte(view.dtype) && isUniform(view);
+    if (uniform || isSmall)
+      if (auto inside = narrowAttribute(view, type, form.type, uniform))
+        return constant(inside);
+  }
+  FailureOr<TensorView> data = formed(view, form, name, location);
   if (mlir::failed(data))
     return failure();
-
-  // Complex numbers cannot stand inline (coreai-core ends the process when it
-  // saves them), nor can packed sub-byte data be read element by element.
-  bool canStandInline =
-      !isa<ComplexType>(element) &&
-      (element.isInteger(1) || element.getIntOrFloatBitWidth() % 8 == 0);
+  bool canStandInline = !isa<ComplexType>(element) && !isSubByte(form.type) &&
+                        form.type != ScalarType::Float4E2M1FNx2;
   if (canStandInline) {
     bool uniform = isUniform(*data);
-    if (uniform || type.getNumElements() < kInlineElements)
+    if (uniform || isSmall)
       return constant(inlineAttribute(*data, type, uniform));
   }
 

@@ -10,6 +10,7 @@
 #define CORTEN_LIB_CONVERSION_ATENTOCOREAI_EMITTER_H
 
 #include "AtenNode.h"
+#include "WeightForms.h"
 
 #include "corten/Conversion/AtenToCoreAI/Conversion.h"
 
@@ -104,6 +105,16 @@ public:
   mlir::Value refined(const AtenNode &node, llvm::StringRef parameter) {
     return refined(node[parameter]);
   }
+  /// The same for an operand that a weight may be in another form than torch
+  /// has it in: packed, or of another shape.
+  mlir::Value compressed(const AtenNode &node, llvm::StringRef parameter);
+  /// Whether an operand is a weight.
+  bool isWeight(const AtenNode &node, llvm::StringRef parameter) {
+    return forms.weightOf(*node[parameter].asNode()) >= 0;
+  }
+  /// All that use the result of this call know that it is narrower than torch
+  /// says.
+  bool staysNarrow(const Node &node) const { return forms.staysNarrow(node); }
   /// Results of a node that has been lowered.
   llvm::ArrayRef<mlir::Value> results(const Node &node) const;
   void setResults(const Node &node, Results results);
@@ -154,7 +165,14 @@ public:
   /// A weight of the program: inline when small or uniform, else a reference
   /// to a resource. Fails when a value does not survive narrowing.
   mlir::FailureOr<mlir::Value> weight(const TensorView &view,
-                                      llvm::StringRef name);
+                                      llvm::StringRef name) {
+    return weight(view, {view.dtype, llvm::SmallVector<int64_t>(view.shape)},
+                  name);
+  }
+  /// The same in a form of its own. Fails too when an element is not of its
+  /// type.
+  mlir::FailureOr<mlir::Value>
+  weight(const TensorView &view, const WeightForm &form, llvm::StringRef name);
 
   //===------------------------------------------------------------------===//
   // Sizes
@@ -359,6 +377,10 @@ private:
   mlir::LogicalResult emitWeight(const Program &program, const Node &node,
                                  int weight,
                                  llvm::DenseMap<int, mlir::Value> &known);
+  /// Decides in which forms the weights of a graph are emitted.
+  mlir::LogicalResult
+  planWeights(const Program &program, const Graph &graph,
+              llvm::ArrayRef<std::pair<const Node *, int>> weights);
   /// The user's lowering for an operator; empty if there is none.
   llvm::StringRef userLowering(const Operator &op);
   mlir::LogicalResult emitUserCall(const Node &node, llvm::StringRef lowering);
@@ -385,6 +407,9 @@ private:
   /// Name of the entry point being emitted; part of composite symbols.
   std::string entryName;
   llvm::DenseMap<const Node *, Results> values;
+  /// Of the graph being emitted.
+  WeightForms forms;
+  llvm::DenseMap<std::pair<int, unsigned>, mlir::Value> formedWeights;
   llvm::DenseSet<std::pair<const Node *, unsigned>> usedResults;
   llvm::StringMap<unsigned> symbols;
   /// Of the entry point being emitted.

@@ -223,6 +223,12 @@ LogicalResult Emitter::emitEntryPoint(const EntryPoint &entry) {
   // Weights first: whoever attaches their data looks at the top of the graph.
   DenseSet<const Node *> live = liveNodes(program.main);
   debug->beginGraph(program.main, live, entry.name);
+  SmallVector<std::pair<const Node *, int>> weightNodes;
+  for (const InputSpec &spec : program.inputs)
+    if (!isGraphInput(spec) && spec.weight >= 0)
+      weightNodes.emplace_back(spec.node, spec.weight);
+  if (mlir::failed(planWeights(program, program.main, weightNodes)))
+    return failure();
   DenseMap<int, Value> weights;
   for (const InputSpec &spec : program.inputs) {
     // Tokens only order effects in torch's own graphs.
@@ -268,18 +274,76 @@ LogicalResult Emitter::emitEntryPoint(const EntryPoint &entry) {
   return success();
 }
 
+/// What the user calls the weight: its path, or else its node's name.
+static std::string pathOf(const Program &program, const Node &node,
+                          int weight) {
+  for (const InputSpec &spec : program.inputs)
+    if (spec.weight == weight && !spec.target.empty())
+      return spec.target.str();
+  return node.name.str();
+}
+
+/// A weight that was exchanged after the export may have become another one.
+static bool hasShapeOf(const ValueInfo &info, const TensorView &view) {
+  SmallVector<int64_t> shape = staticShape(info);
+  return !info.isTensor() || ArrayRef(shape) == view.shape;
+}
+
 LogicalResult Emitter::emitWeight(const Program &program, const Node &node,
                                   int weight, DenseMap<int, Value> &known) {
+  const TensorView &view = program.weights[weight];
   Value &shared = known[weight];
   if (!shared) {
-    FailureOr<Value> constant =
-        this->weight(program.weights[weight], node.name);
-    if (mlir::failed(constant))
-      return failure();
-    shared = *constant;
+    if (!hasShapeOf(node.info(), view)) {
+      InFlightDiagnostic message = error(node);
+      message << "weight '" << node.name << "' has the shape [";
+      llvm::interleaveComma(view.shape, message);
+      message << "], but was exported with [";
+      llvm::interleaveComma(staticShape(node.info()), message);
+      return message << "]";
+    }
+    std::string path = pathOf(program, node, weight);
+    ArrayRef<WeightForm> wanted = forms.formsOf(weight);
+    for (auto [i, form] : llvm::enumerate(wanted)) {
+      FailureOr<Value> constant = this->weight(view, form, node.name);
+      if (mlir::failed(constant))
+        return failure();
+      formedWeights[{weight, static_cast<unsigned>(i)}] = *constant;
+      result.weightPaths[constant->getDefiningOp()] = path;
+    }
+    if (wanted.empty() || forms.isTakenAsIs(weight)) {
+      FailureOr<Value> constant = this->weight(view, node.name);
+      if (mlir::failed(constant))
+        return failure();
+      shared = *constant;
+      result.weightPaths[constant->getDefiningOp()] = path;
+    } else {
+      // Graphs inside this one see it in the one form that they use.
+      shared = formedWeights.lookup({weight, 0});
+    }
   }
   setResults(node, {shared});
   return success();
+}
+
+LogicalResult
+Emitter::planWeights(const Program &program, const Graph &graph,
+                     ArrayRef<std::pair<const Node *, int>> weights) {
+  formedWeights.clear();
+  std::optional<WeightForms::Error> failure =
+      forms.plan(program, graph, weights, [&](const Node &node) {
+        return node.origin && !userLowering(*node.callee).empty();
+      });
+  if (!failure)
+    return success();
+  currentNode = failure->node;
+  return error(*failure->node) << failure->message;
+}
+
+Value Emitter::compressed(const AtenNode &node, StringRef parameter) {
+  if (const WeightForms::Use *use = forms.find(node, parameter))
+    return formedWeights.lookup({use->weight, use->form});
+  return tensor(node, parameter);
 }
 
 void Emitter::finish() { result.locations = debug->recordModule(module); }
@@ -413,7 +477,8 @@ LogicalResult Emitter::checkResults(const Node &node, ArrayRef<Value> lowered) {
       return error(node) << node.name << "[" << i << "]: not a ranked tensor";
     if (type.getRank() != expected.getRank())
       return mismatch("rank", type.getRank(), expected.getRank());
-    if (type.getElementType() != expected.getElementType())
+    if (type.getElementType() != expected.getElementType() &&
+        !forms.staysNarrow(node))
       return mismatch("dtype", type.getElementType(),
                       expected.getElementType());
     for (int64_t axis = 0; axis < type.getRank(); ++axis) {

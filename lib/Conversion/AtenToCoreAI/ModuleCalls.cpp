@@ -100,6 +100,8 @@ LogicalResult Emitter::emitModuleGraph(const Program &program,
   Block &block = graph.getBodyRegion().front();
   builder.setInsertionPointToStart(&block);
   debug->beginGraph(*call.body, liveNodes(*call.body), signature.symbol);
+  if (mlir::failed(planWeights(program, *call.body, call.weights)))
+    return failure();
   DenseMap<int, Value> weights;
   for (auto [node, weight] : call.weights)
     if (mlir::failed(emitWeight(program, *node, weight, weights)))

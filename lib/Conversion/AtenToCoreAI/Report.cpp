@@ -2,6 +2,8 @@
 
 #include "corten/Conversion/AtenToCoreAI/Report.h"
 
+#include "WeightForms.h"
+
 #include "corten/Dialect/CoreAI/IR/CoreAIAttributes.h"
 #include "corten/Dialect/CoreAI/IR/CoreAIOps.h"
 
@@ -29,17 +31,6 @@ sorted(const llvm::StringMap<size_t> &counts) {
     return std::tie(rhs.count, lhs.name) < std::tie(lhs.count, rhs.name);
   });
   return result;
-}
-
-static size_t bytesOf(ShapedType type) {
-  Type element = type.getElementType();
-  size_t parts = 1;
-  if (auto complex = dyn_cast<ComplexType>(element)) {
-    element = complex.getElementType();
-    parts = 2;
-  }
-  return (type.getNumElements() * parts * element.getIntOrFloatBitWidth() + 7) /
-         8;
 }
 
 static void describeArguments(coreai::GraphOp graph, ConversionReport &report) {
@@ -83,7 +74,7 @@ ConversionReport corten::summarize(const ConvertedModule &module) {
     ConversionReport::Weights &entry =
         weights[printed(shaped.getElementType())];
     ++entry.count;
-    entry.bytes += bytesOf(shaped);
+    entry.bytes += storedBytes(shaped);
   }
   for (auto &[type, entry] : weights) {
     entry.type = type;
@@ -92,5 +83,33 @@ ConversionReport corten::summarize(const ConvertedModule &module) {
   llvm::sort(report.weights, [](const auto &lhs, const auto &rhs) {
     return std::tie(rhs.bytes, lhs.type) < std::tie(lhs.bytes, rhs.type);
   });
+  report.compression = inspectCompression(
+      top, [&](Operation *constant) -> std::optional<std::string> {
+        auto path = module.weightPaths.find(constant);
+        if (path == module.weightPaths.end())
+          return std::nullopt;
+        return weightName(path->second);
+      });
   return report;
+}
+
+std::vector<std::pair<std::string, ScalarType>>
+corten::narrowWeights(const Program &program) {
+  SmallVector<std::pair<const Node *, int>> nodes;
+  for (const InputSpec &spec : program.inputs)
+    if (spec.weight >= 0 && !spec.isMutated)
+      nodes.emplace_back(spec.node, spec.weight);
+  WeightForms forms;
+  std::vector<std::pair<std::string, ScalarType>> result;
+  // What is wrong with a program is said when it is converted.
+  if (forms.plan(program, program.main, nodes,
+                 [](const Node &) { return false; }))
+    return result;
+  for (const InputSpec &spec : program.inputs)
+    if (ArrayRef<WeightForm> wanted = forms.formsOf(spec.weight);
+        wanted.size() == 1 && isSubByte(wanted.front().type) &&
+        !isSubByte(program.weights[spec.weight].dtype) &&
+        !forms.isTakenAsIs(spec.weight))
+      result.emplace_back(spec.target.str(), wanted.front().type);
+  return result;
 }

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import importlib
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,7 +17,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 #: Of the operators that there are lowerings for.
-_NAMESPACES = ("aten", "transformers")
+_NAMESPACES = ("aten", "coreai", "quantized_decomposed", "transformers")
+
+#: Of libraries that need not be there.
+_OTHERS = (
+    "torchao::dequantize_affine(Tensor input, SymInt[] block_size, Tensor scale, "
+    "Tensor? zero_point, ScalarType input_dtype, Scalar? quant_min=None, "
+    "Scalar? quant_max=None, ScalarType output_dtype=6) -> Tensor",
+)
 
 _VALUES = re.compile("Tensor|SymInt|Scalar")
 
@@ -24,8 +32,13 @@ TABLE = Path(__file__).parents[3] / "lib/Pt2/OperatorSchemas.inc"
 
 
 def _operators() -> Iterator[Any]:
-    # Registers the operators that its models call.
-    import transformers.integrations.moe  # noqa: F401
+    # They register their operators, those that models of transformers call too.
+    for module in (
+        "coreai_torch",
+        "torch.ao.quantization.fx._decomposed",
+        "transformers.integrations.moe",
+    ):
+        importlib.import_module(module)
 
     for qualified in torch._C._dispatch_get_all_op_names():
         namespace, _, name = qualified.partition("::")
@@ -60,8 +73,15 @@ def _text(schema: Any) -> str:
 
 def table() -> str:
     """The text of the table."""
+    known = [_text(operator._schema) for operator in _operators()]
+    # Both namespaces have the same operators.
+    twins = [
+        schema.replace("coreai::", "coreaix::")
+        for schema in known
+        if schema.startswith("coreai::")
+    ]
     schemas = sorted(
-        (_text(operator._schema) for operator in _operators()),
+        (*known, *twins, *_OTHERS),
         key=lambda schema: schema.partition("(")[0],
     )
     lines = [

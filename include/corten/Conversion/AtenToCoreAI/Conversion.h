@@ -126,6 +126,8 @@ struct ConvertedModule {
   /// Every weight that was emitted, by the memory it comes from and its type in
   /// the module. Entry points that share one list it once.
   llvm::SetVector<std::pair<const void *, mlir::Type>> weights;
+  /// The paths of the constants that are weights ("encoder.0.weight").
+  llvm::DenseMap<mlir::Operation *, std::string> weightPaths;
   /// In the order of emission. Their nodes belong to the programs.
   std::vector<UserCall> userCalls;
   /// The values of each graph that has user calls, in the order of emission. A

@@ -7,6 +7,7 @@
 #define CORTEN_CONVERSION_ATENTOCOREAI_REPORT_H
 
 #include "corten/Conversion/AtenToCoreAI/Conversion.h"
+#include "corten/Inspect/Compression.h"
 
 namespace corten {
 
@@ -37,9 +38,16 @@ struct ConversionReport {
   std::vector<Argument> deadInputs;
   /// Most bytes first. A weight that several entry points share counts once.
   std::vector<Weights> weights;
+  /// How each weight is compressed, or why not.
+  CompressionReport compression;
 };
 
 ConversionReport summarize(const ConvertedModule &module);
+
+/// The weights that a program has one to the byte and a conversion packs: path
+/// and type ("int4"), in the order of the program.
+std::vector<std::pair<std::string, ScalarType>>
+narrowWeights(const Program &program);
 
 } // namespace corten
 
