@@ -21,7 +21,7 @@ static StringRef nameOf(const LabelledGraph &graph, int node) {
                                  : graph.str(graph.nodes[node].name);
 }
 
-static StringRef statusName(OperationDiff::Status status) {
+StringRef corten::statusName(OperationDiff::Status status) {
   switch (status) {
   case OperationDiff::Status::Modified:
     return "modified";

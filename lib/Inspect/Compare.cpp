@@ -57,18 +57,6 @@ void Comparison::printHtml(llvm::raw_ostream &os) const {
   printDiffsAsHtml(state->diffs, os, state->format);
 }
 
-static llvm::StringRef statusName(OperationDiff::Status status) {
-  switch (status) {
-  case OperationDiff::Status::Modified:
-    return "modified";
-  case OperationDiff::Status::Removed:
-    return "removed";
-  case OperationDiff::Status::Added:
-    return "added";
-  }
-  llvm_unreachable("all are listed");
-}
-
 /// The op at a node, or null.
 static json::Value operationAt(const LabelledGraph &graph, int node) {
   if (node == Matching::kNone)

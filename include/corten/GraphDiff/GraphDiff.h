@@ -75,6 +75,9 @@ struct OperationDiff {
   std::string details;
 };
 
+/// "modified", "removed", "added".
+llvm::StringRef statusName(OperationDiff::Status status);
+
 /// The operations that differ: modified ones, then removed, then added ones,
 /// each in the order of the program.
 std::vector<OperationDiff> operationDiffs(const GraphDiff &diff);
