@@ -4,14 +4,12 @@
 from __future__ import annotations
 
 import io
-import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from support.command import ROOT, Written
+from support.command import Written
 from support.command import corten as run
 
 import corten
@@ -92,17 +90,6 @@ def test_a_model_outlives_its_folder(asset: Path, tmp_path: Path) -> None:
         file.unlink()
     model.save(tmp_path / "copy.aimodel")
     assert corten.open(tmp_path / "copy.aimodel").text() == model.text()
-
-
-def test_the_guide(
-    classifier: Written, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    shutil.copy(classifier.archive, tmp_path / "model.pt2")
-    monkeypatch.chdir(tmp_path)
-    guide = (ROOT / "docs" / "cli.md").read_text()
-    (example,) = re.findall(r"```python\n(.*?)```", guide, re.DOTALL)
-    exec(compile(example, "docs/cli.md", "exec"), {})
-    assert corten.doctor("release.aimodel") == []
 
 
 def test_errors(model: corten.Model, tmp_path: Path) -> None:
