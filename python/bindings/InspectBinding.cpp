@@ -33,6 +33,8 @@ static std::string text(llvm::json::Value value) {
 }
 
 void corten::bindings::bindInspect(nb::module_ &module) {
+  // Only for what makes a model: with one, the lock keeps a second thread off
+  // it.
   using Release = nb::call_guard<nb::gil_scoped_release>;
 
   nb::class_<Model>(module, "Model", "A program that was opened.")
@@ -44,26 +46,26 @@ void corten::bindings::bindInspect(nb::module_ &module) {
       .def_prop_ro("path", &Model::path)
       .def(
           "info", [](Model &self) { return text(infoJson(self.info())); },
-          Release(), "JSON.")
+          "JSON.")
       .def(
           "ops",
           [](Model &self, bool collapseComposites) {
             return text(OpReport::make(self, collapseComposites).json());
           },
-          nb::arg("collapse_composites"), Release(), "JSON.")
+          nb::arg("collapse_composites"), "JSON.")
       .def(
           "text",
           [](Model &self, std::string graph, bool locations, bool generic) {
             return unwrap(self.text({std::move(graph), locations, generic}));
           },
-          nb::arg("graph"), nb::arg("locations"), nb::arg("generic"), Release(),
+          nb::arg("graph"), nb::arg("locations"), nb::arg("generic"),
           "Raises ValueError if there is no such graph.")
       .def(
           "doctor",
           [](Model &self) {
             return text(findingsJson(self.path(), self.examine()));
           },
-          Release(), "JSON.")
+          "JSON.")
       .def(
           "page",
           [](Model &self, const std::string &overlay) {
@@ -73,17 +75,16 @@ void corten::bindings::bindInspect(nb::module_ &module) {
               throw nb::value_error(llvm::toString(std::move(error)).c_str());
             return page;
           },
-          nb::arg("overlay"), Release(),
+          nb::arg("overlay"),
           "Raises ValueError if the overlay cannot be read.")
-      .def("strip", &Model::stripDebugInfo, Release())
+      .def("strip", &Model::stripDebugInfo)
       .def(
           "save",
           [](Model &self, const std::string &path) {
             if (llvm::Error error = self.save(path))
               throw nb::value_error(llvm::toString(std::move(error)).c_str());
           },
-          nb::arg("path"), Release(),
-          "Raises ValueError if the asset cannot be written.");
+          nb::arg("path"), "Raises ValueError if the asset cannot be written.");
 
   nb::class_<ProgramFile>(module, "ProgramFile",
                           "A .pt2 file, and what its entry point is called.")
@@ -112,7 +113,7 @@ void corten::bindings::bindInspect(nb::module_ &module) {
                         .json());
       },
       nb::arg("first"), nb::arg("second"), nb::arg("graph"), nb::arg("weights"),
-      Release(), "JSON. Raises ValueError if a model has no such graph.");
+      "JSON. Raises ValueError if a model has no such graph.");
 
   module.def(
       "examine_path",

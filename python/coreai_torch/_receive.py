@@ -4,16 +4,14 @@
 from __future__ import annotations
 
 import io
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from coreai._compiler import ir
+from coreai.authoring import AIProgram
 
 from coreai_torch import _native
 from coreai_torch._handover import operations_of
 from coreai_torch._program import weights_of
-
-if TYPE_CHECKING:
-    from coreai.authoring import AIProgram
 
 
 def _attach_weights(received: _native.ReceivedModule, program: AIProgram) -> None:
@@ -56,7 +54,13 @@ def receive(
     Without ``weights`` constants too large to stand in the text have a type
     but no data. Without ``locations`` nothing says where operations come from.
     The ``generic`` form is longer, but keeps even attributes that are empty.
+
+    Raises:
+        TypeError: It is no program.
     """
+    if not isinstance(program, AIProgram):
+        msg = f"expected an AIProgram, got {type(program).__name__}"
+        raise TypeError(msg)
     text: Any = program._mlir_module.operation.get_asm(
         binary=True,
         large_resource_limit=0,

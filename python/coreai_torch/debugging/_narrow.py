@@ -136,12 +136,7 @@ class Narrower:
                 value = op.results[pair.target_output]
                 self._converted.setdefault(name, {})[pair.source_output] = value
                 self._origin[value] = (name, pair.source_output)
-                while op is not None and op.name in RESHAPES:
-                    source = op.operands[0]
-                    self._reshaped_origin.setdefault(source, (name, pair.source_output))
-                    op = (
-                        source.owner if isinstance(source.owner, ir.Operation) else None
-                    )
+                self._add_reshaped(op, name, pair.source_output)
         binding = InputBinding(exported, program, entry_point)
         bound = binding.by_argument(inputs)
         block: Any = self._slicer.graph.regions[0].blocks[0]

@@ -7,7 +7,7 @@ import asyncio
 import enum
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
@@ -100,15 +100,6 @@ class Comparator(Generic[TSourceNode, TSourceGraph, TTargetNode, TTargetGraph]):
         UNKNOWN = 3
 
     @dataclass
-    class BatchResult:
-        """What came of one batch."""
-
-        pass_count: int = 0
-        fail_count: int = 0
-        unknown_count: int = 0
-        statuses: list[tuple[Any, Any, Comparator.Status]] = field(default_factory=list)
-
-    @dataclass
     class Result:
         """Pairs of operations, in the order of the source program."""
 
@@ -116,8 +107,6 @@ class Comparator(Generic[TSourceNode, TSourceGraph, TTargetNode, TTargetGraph]):
         unknown_nodes: list[tuple[Any, Any]]
         #: All pairs with what came of them, in the order of the search.
         op_statuses: list[tuple[Any, Any, Comparator.Status]]
-
-    CheckFunction = Callable[[Any, Any, _Values, _Values], Status]
 
     def __init__(
         self,

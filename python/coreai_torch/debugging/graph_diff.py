@@ -266,9 +266,19 @@ def compute_per_graph_diff(
 def compute_exported_program_diff(
     source_program: ExportedProgram, target_program: ExportedProgram
 ) -> GraphDiff:
-    """Compare two exported programs."""
+    """Compare two exported programs.
+
+    Raises:
+        TypeError: One of them is something else.
+    """
+    from torch.export import ExportedProgram
+
     from coreai_torch._walk import read_exported_program
 
+    for program in (source_program, target_program):
+        if not isinstance(program, ExportedProgram):
+            msg = f"expected an ExportedProgram, got {type(program).__name__}"
+            raise TypeError(msg)
     source, target = (
         _native.program_graph(read_exported_program(program)[0])
         for program in (source_program, target_program)

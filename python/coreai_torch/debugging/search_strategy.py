@@ -10,7 +10,6 @@ from __future__ import annotations
 import enum
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Callable
-from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 from coreai_torch.debugging.graph import ComputationGraph, ScopeID
@@ -37,14 +36,6 @@ class SearchStrategy(ABC, Generic[TNode, TGraph]):
         PASS = 1
         FAIL = 2
         UNKNOWN = 3
-
-    @dataclass
-    class CategorizedResults:
-        """Nodes by what checking them has shown."""
-
-        failed: list[_Node] = field(default_factory=list)
-        passed: list[_Node] = field(default_factory=list)
-        unknown: list[_Node] = field(default_factory=list)
 
     def __aiter__(self) -> AsyncIterator[list[_Node]]:
         return self

@@ -286,6 +286,13 @@ def test_no_such_graph() -> None:
         compute_coreai_program_diff(program, program, entry_point="x")
 
 
+def test_what_is_no_program() -> None:
+    with pytest.raises(TypeError, match="expected an AIProgram, got int"):
+        compute_coreai_program_diff(1, 2)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="expected an ExportedProgram, got str"):
+        compute_exported_program_diff("a", "b")  # type: ignore[arg-type]
+
+
 def test_a_diff_outlives_its_programs() -> None:
     source = convert(network(torch.nn.ReLU()), X)
     target = convert(network(torch.nn.Sigmoid()), X)

@@ -104,6 +104,24 @@ def test_states_and_regions(counter: Any, tmp_path: Path) -> None:
     assert "coreai.exp" in [texts[op["n"]] for op in nested if op["g"] == 1]
 
 
+def test_an_asset(tmp_path: Path) -> None:
+    """What the optimizer made, saved and read by us, says where it comes from."""
+    program = convert(*zoo.bert())
+    program.optimize()
+    program.save_asset(tmp_path / "bert.aimodel")
+    model = _native.Model.open(str(tmp_path / "bert.aimodel"))
+    module = _native.receive(model.text("", True, False).encode())
+    path = tmp_path / "bert.html"
+    path.write_bytes(_native.view_page(module, "bert", None, None))
+    data, direct = data_of(path), data_of(view(program, tmp_path / "direct.html"))
+    names = [[data["texts"][op["n"]] for op in g["ops"]] for g in data["graphs"]]
+    assert names == [
+        [direct["texts"][op["n"]] for op in g["ops"]] for g in direct["graphs"]
+    ]
+    modules = {data["texts"][name] for _, name in data["modules"]}
+    assert "BertLayer$1" in modules
+
+
 def test_hostile_texts(tmp_path: Path) -> None:
     program = convert(torch.nn.ReLU(), (torch.zeros(2),))
     title = "</script><script>alert(1)</script>"

@@ -463,6 +463,15 @@ LAYERS = [
         exact=True,
     ),
     case(
+        "index_copy",
+        lambda x, y: x.index_copy(1, torch.tensor([2, 0]), y).index_copy_(
+            -1, torch.tensor([1]), y[..., :1].repeat(1, 2, 1)[:, :3]
+        ),
+        floats(2, 3, 4),
+        floats(2, 2, 4),
+        dtypes=F32,
+    ),
+    case(
         "attention",
         lambda q, k: F.scaled_dot_product_attention(q, k, k, is_causal=True),
         floats(1, 2, 4, 8),

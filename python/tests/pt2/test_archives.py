@@ -276,6 +276,17 @@ def _too_few_outputs(program):
     program["graph_module"]["signature"]["output_specs"] = []
 
 
+def _no_axis(program):
+    sort = next(n for n in _nodes(program) if "sort" in n["target"])
+    sort["inputs"] = sort["inputs"][:1]
+    sort["inputs"].append({"name": "dim", "arg": {"as_int": 7}, "kind": 1})
+
+
+def _other_output(program):
+    outputs = program["graph_module"]["graph"]["outputs"]
+    outputs[0] = {"as_tensor": {"name": "linear"}}
+
+
 def _gradient(program):
     spec = {"arg": {"name": "x"}, "parameter_name": "linear.weight"}
     program["graph_module"]["signature"]["output_specs"] = [
@@ -299,6 +310,8 @@ def _gradient(program):
         (_no_graphs, "the arguments of higher_order.cond are of the wrong types"),
         (_too_few_inputs, "the graph has 4 inputs, its signature 3"),
         (_too_few_outputs, "the graph has 1 outputs, its signature 0"),
+        (_no_axis, "'dim' of aten.sort.default is no axis of 'add'"),
+        (_other_output, "returns another value than its signature says"),
         (_gradient, "only programs for inference can be converted"),
     ],
 )

@@ -36,6 +36,7 @@ class Cache(torch.nn.Module):
 
     def forward(self, x, position, values):
         self.keys[:, position] = x
+        self.keys.index_copy_(1, position + 1, x)
         values[:, 2:4].add_(x[:, :1])
         return (self.keys * values).sum(1)
 

@@ -19,6 +19,33 @@ static Value lowerSelectScatter(const AtenNode &node, Emitter &emit) {
   return updateSlice(emit, self, axis, start, end, /*stride=*/1, source);
 }
 
+/// index_copy(self, dim, index, source): self[:, index] = source, as the caches
+/// of language models write.
+static FailureOr<Results> lowerIndexCopy(const AtenNode &node, Emitter &emit) {
+  int64_t rank = emit.type(emit.tensor(node, "self")).getRank();
+  if (rank == 0)
+    return emit.error(node) << "index_copy of a tensor without axes";
+  auto named = [](StringRef name) {
+    Parameter parameter;
+    parameter.name = name;
+    return parameter;
+  };
+  Parameter parameters[] = {named("self"), named("indices"), named("values"),
+                            named("accumulate")};
+  Operator indexPut;
+  indexPut.nameSpace = "aten";
+  indexPut.name = "index_put.default";
+  indexPut.parameters = parameters;
+  SmallVector<Argument> indices(emit.axis(node.integer("dim"), rank));
+  indices.push_back(node["index"]);
+  Argument arguments[] = {node["self"], Argument::list(indices), node["source"],
+                          Argument::boolean(false)};
+  Node call = node.get();
+  call.callee = &indexPut;
+  call.arguments = arguments;
+  return findLowering("aten", indexPut.name)(AtenNode(call), emit);
+}
+
 llvm::ArrayRef<TableEntry> corten::loweringsUndecomposedScatter() {
 #define UNDECOMPOSED_SCATTER(key, lowering) {key, lowerWith<lowering>},
   static const TableEntry entries[] = {
