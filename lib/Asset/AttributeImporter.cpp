@@ -447,9 +447,9 @@ Attribute AttributeImporter::elements(Attribute data, Type type) {
   }
   int64_t width = tensor.getElementTypeBitWidth();
   if (isa<ComplexType>(tensor.getElementType()))
-    width = 2 * cast<ComplexType>(tensor.getElementType())
-                    .getElementType()
-                    .getIntOrFloatBitWidth();
+    width = int64_t(2) * cast<ComplexType>(tensor.getElementType())
+                             .getElementType()
+                             .getIntOrFloatBitWidth();
   uint64_t bytes = static_cast<uint64_t>(llvm::divideCeil(width, 8));
 
   if (auto resource = dyn_cast<aicode::ResourceAttr>(data)) {

@@ -26,6 +26,10 @@ public:
       : context(context), builder(context), owner(std::move(owner)),
         place(mlir::UnknownLoc::get(context)) {}
 
+  // What it reports with refers to it.
+  AttributeImporter(const AttributeImporter &) = delete;
+  AttributeImporter &operator=(const AttributeImporter &) = delete;
+
   /// Where the following translations are reported.
   void setPlace(mlir::Location location) { place = location; }
 

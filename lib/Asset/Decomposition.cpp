@@ -500,8 +500,14 @@ Value Decomposer::softmax(ValueRange args) {
 /// 1 / (1 + exp(0 - x)); all of it has the type of x, even if that is a scalar.
 Value Decomposer::sigmoid(Value input) {
   Type type = input.getType();
-  Value zero = number(0, element(input), int64_t(1));
-  Value one = number(1, element(input), int64_t(1));
+  // A cast to bfloat16 is one that coreai-core leaves.
+  auto literal = [&](int value) {
+    return isa<aicode::BFloat16Type>(element(input))
+               ? castTo(signedNumbers(value), element(input))
+               : number(value, element(input), int64_t(1));
+  };
+  Value zero = literal(0);
+  Value one = literal(1);
   Value negated = make("broadcasting_sub_v1", {zero, input}, type);
   Value raised = make("primitive.exp_v1", negated, type);
   Value sum = make("broadcasting_add_v1", {one, raised}, type);

@@ -16,8 +16,8 @@ def save(
 ) -> None:
     """Write an official ``AIProgram`` as the asset ``path``, natively.
 
-    The asset is the one that ``program.save_asset(path)`` writes, in a fraction
-    of its time: weights go to the disk from where they are. It takes the place
+    The asset is the one that ``program.save_asset(path)`` writes; weights go to
+    the disk from where they are, without a copy in memory. It takes the place
     of what is at ``path`` in one step when all of it is written, so a failure
     leaves that as it was. The name has to end in ``.aimodel``.
 

@@ -158,6 +158,7 @@ DECOMPOSITIONS = {
         "coreai.sigmoid", ["tensor<?x3xf16>"], [], "tensor<?x3xf16>"
     ),
     "sigmoid scalar": _program("coreai.sigmoid", ["tensor<f32>"], [], "tensor<f32>"),
+    "silu bf16": _program("coreai.silu", ["tensor<2xbf16>"], [], "tensor<2xbf16>"),
     "silu unknown": _program("coreai.silu", ["tensor<?xf32>"], [], "tensor<?xf32>"),
     "relu unknown": _program("coreai.relu", ["tensor<?xbf16>"], [], "tensor<?xbf16>"),
     "softmax unknown": _program(
