@@ -507,7 +507,8 @@ def test_decomposition_table():
     table = get_decomp_table()
     assert isinstance(table, dict)
     missing = {str(key) for key in default} - {str(key) for key in table}
-    assert missing == {
+    # There if something has imported torchao.
+    assert missing - {"torchao.dequantize_affine.default"} == {
         f"aten.{name}.default"
         for name in (
             "hardsigmoid",
