@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test opinfo architectures supported schemas lint tidy \
+.PHONY: help setup build demo test opinfo architectures supported schemas fuzz lint tidy \
   bench wheel clean
 
 # Extra arguments for pytest: make test PYTEST_ARGS='-k conv'
@@ -38,6 +38,9 @@ supported: build ## write docs/supported-ops.md
 
 schemas: build ## write the schemas of operators that .pt2 files may call
 	@PYTHONPATH=python:python/tests .venv/bin/python -m pt2.schemas
+
+fuzz: setup ## run the fuzz targets, FUZZ_SECONDS each
+	@scripts/fuzz
 
 lint: build ## clang-format, ruff, mypy; clang-tidy on the files you touched
 	@scripts/lint

@@ -787,6 +787,10 @@ void Decomposer::run() {
       made->erase();
     made = before;
   }
+  // In the order of the block again: any other would have to be in the file.
+  region.walk<WalkOrder::PreOrder>([](Operation *user) {
+    user->setOperands(llvm::to_vector(user->getOperands()));
+  });
 }
 
 void corten::decompose(Operation *op) { Decomposer(op).run(); }

@@ -4,7 +4,7 @@
 
 #include "corten/C/Corten.h"
 
-#include "corten/Inspect/Model.h"
+#include "corten/Inspect/Convert.h"
 
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/JSON.h"
@@ -32,7 +32,7 @@ struct CortenModel {
   /// What callers have pointers into. A model's interface never changes.
   std::optional<ProgramInfo> info;
   /// Of the values that were asked for.
-  std::map<const ValueInfo *, std::vector<CortenDimension>> shapes;
+  std::map<const InterfaceValue *, std::vector<CortenDimension>> shapes;
 
   const ProgramInfo &interface();
 };
@@ -126,6 +126,41 @@ CortenError *cortenModelSave(CortenModel *model, const char *path) {
 }
 
 //===----------------------------------------------------------------------===//
+// Conversion
+//===----------------------------------------------------------------------===//
+
+CortenError *cortenConvert(const CortenProgramFile *const *files, size_t count,
+                           const CortenConvertOptions *options,
+                           CortenModel **model) {
+  if (count == 0)
+    return fail("no program to convert");
+  std::vector<ProgramFile> programs;
+  programs.reserve(count);
+  for (const CortenProgramFile *given : llvm::ArrayRef(files, count)) {
+    CortenProgramFile file = take(given);
+    if (!file.path)
+      return fail("a program without a path");
+    ProgramFile &program = programs.emplace_back();
+    program.path = file.path;
+    if (file.name)
+      program.name = file.name;
+    program.inputNames.assign(file.inputNames,
+                              file.inputNames + file.inputNameCount);
+    program.outputNames.assign(file.outputNames,
+                               file.outputNames + file.outputNameCount);
+    program.stateNames.assign(file.stateNames,
+                              file.stateNames + file.stateNameCount);
+  }
+  ConvertFilesOptions conversion;
+  conversion.release = take(options).release != 0;
+  llvm::Expected<ConvertedFiles> converted = convertFiles(programs, conversion);
+  if (!converted)
+    return fail(converted.takeError());
+  *model = new CortenModel(std::move(converted->model));
+  return nullptr;
+}
+
+//===----------------------------------------------------------------------===//
 // Entry points
 //===----------------------------------------------------------------------===//
 
@@ -140,8 +175,8 @@ static const EntryPointInfo *entryPointAt(CortenModel *model, size_t number) {
   return number < info.entryPoints.size() ? &info.entryPoints[number] : nullptr;
 }
 
-static llvm::ArrayRef<ValueInfo> valuesOf(const EntryPointInfo &entry,
-                                          CortenRole role) {
+static llvm::ArrayRef<InterfaceValue> valuesOf(const EntryPointInfo &entry,
+                                               CortenRole role) {
   switch (role) {
   case CORTEN_INPUT:
     return entry.inputs;
@@ -169,13 +204,13 @@ size_t cortenModelValueCount(CortenModel *model, size_t entryPoint,
   return entry ? valuesOf(*entry, role).size() : 0;
 }
 
-static CortenValueKind kindOf(ValueInfo::Kind kind) {
+static CortenValueKind kindOf(InterfaceValue::Kind kind) {
   switch (kind) {
-  case ValueInfo::Kind::Tensor:
+  case InterfaceValue::Kind::Tensor:
     return CORTEN_TENSOR;
-  case ValueInfo::Kind::Image:
+  case InterfaceValue::Kind::Image:
     return CORTEN_IMAGE;
-  case ValueInfo::Kind::Other:
+  case InterfaceValue::Kind::Other:
     return CORTEN_OTHER;
   }
   llvm_unreachable("all kinds are listed");
@@ -187,11 +222,11 @@ CortenError *cortenModelValue(CortenModel *model, size_t entryPoint,
   const EntryPointInfo *entry = entryPointAt(model, entryPoint);
   if (!entry)
     return fail("no entry point " + llvm::Twine(entryPoint));
-  llvm::ArrayRef<ValueInfo> values = valuesOf(*entry, role);
+  llvm::ArrayRef<InterfaceValue> values = valuesOf(*entry, role);
   if (number >= values.size())
     return fail("entry point " + entry->name + " has no value " +
                 llvm::Twine(number) + " of this role");
-  const ValueInfo &info = values[number];
+  const InterfaceValue &info = values[number];
   auto [entryOfShape, isNew] = model->shapes.try_emplace(&info);
   std::vector<CortenDimension> &shape = entryOfShape->second;
   for (const Dimension &dim : isNew ? info.shape : std::vector<Dimension>())

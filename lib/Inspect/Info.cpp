@@ -76,19 +76,19 @@ static std::string pixelFormat(Attribute fourCC) {
   return StringRef(text).split('<').second.split('>').first.str();
 }
 
-static ValueInfo describe(Type type, DictionaryAttr attributes) {
-  ValueInfo info;
+static InterfaceValue describe(Type type, DictionaryAttr attributes) {
+  InterfaceValue info;
   info.name = stringOf(attributes, "coreai.name").str();
   if (auto handle = dyn_cast<coreai::HandleType>(type))
     type = handle.getInnerType();
   llvm::raw_string_ostream(info.type) << type;
   if (auto image = dyn_cast<coreai::ImageType>(type)) {
-    info.kind = ValueInfo::Kind::Image;
+    info.kind = InterfaceValue::Kind::Image;
     info.elementType = pixelFormat(image.getFourCC());
     info.shape = {{integerOf(image.getHeight()), {}, {}},
                   {integerOf(image.getWidth()), {}, {}}};
   } else if (auto tensor = dyn_cast<RankedTensorType>(type)) {
-    info.kind = ValueInfo::Kind::Tensor;
+    info.kind = InterfaceValue::Kind::Tensor;
     info.elementType = elementTypeName(tensor);
     for (int64_t size : tensor.getShape())
       info.shape.push_back({ShapedType::isDynamic(size)
@@ -162,34 +162,20 @@ sorted(const llvm::StringMap<uint64_t> &counts) {
 
 /// The ops in and below `root`, by name. What holds graphs or ends a block
 /// computes nothing and does not count.
-static void count(Operation *root, llvm::StringMap<uint64_t> &counts,
-                  llvm::function_ref<std::string(Operation *)> nameOf) {
+static void addCounts(Operation *root, llvm::StringMap<uint64_t> &counts) {
   root->walk([&](Operation *op) {
-    if (!op->hasTrait<OpTrait::SymbolTable>() &&
-        !op->hasTrait<OpTrait::IsTerminator>() && !isa<coreai::GraphOp>(op))
-      ++counts[nameOf(op)];
-  });
-}
-
-static std::string shortName(Operation *op) {
-  StringRef name = op->getName().getStringRef();
-  name.consume_front("coreai.");
-  return name.str();
-}
-
-std::vector<OperationCount> corten::countOperations(ModuleOp module,
-                                                    bool collapseComposites) {
-  llvm::StringMap<uint64_t> counts;
-  SymbolTableCollection tables;
-  module.walk([&](coreai::GraphOp graph) {
-    if (collapseComposites && !compositeName(graph).empty())
+    if (op->hasTrait<OpTrait::SymbolTable>() ||
+        op->hasTrait<OpTrait::IsTerminator>() || isa<coreai::GraphOp>(op))
       return;
-    count(graph, counts, [&](Operation *op) {
-      StringRef composite =
-          collapseComposites ? calledComposite(op, tables) : StringRef();
-      return composite.empty() ? shortName(op) : "composite." + composite.str();
-    });
+    StringRef name = op->getName().getStringRef();
+    name.consume_front("coreai.");
+    ++counts[name];
   });
+}
+
+static std::vector<OperationCount> operations(ModuleOp module) {
+  llvm::StringMap<uint64_t> counts;
+  addCounts(module, counts);
   return sorted(counts);
 }
 
@@ -207,7 +193,7 @@ static std::vector<CompositeInfo> composites(ModuleOp module) {
         return;
       Entry &entry = byName[name];
       ++entry.info.graphs;
-      count(graph, entry.operations, shortName);
+      addCounts(graph, entry.operations);
     } else if (StringRef name = calledComposite(op, tables); !name.empty()) {
       ++byName[name].info.calls;
     }
@@ -255,7 +241,7 @@ ProgramInfo corten::describeProgram(ModuleOp module) {
     else
       ++info.privateGraphs;
   });
-  info.operations = countOperations(module);
+  info.operations = operations(module);
   info.composites = composites(module);
   info.weights = weights(module);
   info.compression = inspectCompression(

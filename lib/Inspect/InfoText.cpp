@@ -30,19 +30,19 @@ static json::Array arrayOf(const Range &range, Function &&function) {
   return array;
 }
 
-static StringRef kindName(ValueInfo::Kind kind) {
+static StringRef kindName(InterfaceValue::Kind kind) {
   switch (kind) {
-  case ValueInfo::Kind::Tensor:
+  case InterfaceValue::Kind::Tensor:
     return "tensor";
-  case ValueInfo::Kind::Image:
+  case InterfaceValue::Kind::Image:
     return "image";
-  case ValueInfo::Kind::Other:
+  case InterfaceValue::Kind::Other:
     return "other";
   }
   llvm_unreachable("all kinds are listed");
 }
 
-static json::Value valueJson(const ValueInfo &value) {
+static json::Value valueJson(const InterfaceValue &value) {
   return json::Object{
       {"name", text(value.name)},
       {"kind", kindName(value.kind)},
@@ -151,8 +151,8 @@ static std::string describeDimension(const Dimension &dim) {
   return limit(dim.min) + ".." + limit(dim.max);
 }
 
-std::string corten::describeValue(const ValueInfo &value) {
-  if (value.kind == ValueInfo::Kind::Other)
+std::string corten::describeValue(const InterfaceValue &value) {
+  if (value.kind == InterfaceValue::Kind::Other)
     return value.type;
   return value.elementType + "[" +
          llvm::join(llvm::map_range(value.shape, describeDimension), ", ") +
@@ -191,8 +191,8 @@ static std::string plural(uint64_t count, StringRef noun) {
 static void printEntryPoint(const EntryPointInfo &entry,
                             llvm::raw_ostream &os) {
   Section section("entry point " + entry.name);
-  auto add = [&](StringRef kind, const std::vector<ValueInfo> &values) {
-    for (const ValueInfo &value : values)
+  auto add = [&](StringRef kind, const std::vector<InterfaceValue> &values) {
+    for (const InterfaceValue &value : values)
       section.add((kind + "  " + value.name).str(), describeValue(value));
   };
   add("input ", entry.inputs);

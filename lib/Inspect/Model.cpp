@@ -6,7 +6,9 @@
 #include "corten/Asset/Asset.h"
 #include "corten/Asset/Translation.h"
 #include "corten/Dialect/CoreAI/IR/CoreAIOps.h"
-#include "corten/Dialect/Registration.h"
+#include "corten/Handover/Receive.h"
+#include "corten/Version.h"
+#include "corten/View/View.h"
 #include "mlir/Bytecode/BytecodeReader.h"
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -20,6 +22,7 @@
 #include "llvm/Support/Path.h"
 #include "llvm/Support/SourceMgr.h"
 
+#include <cstdlib>
 #include <ctime>
 
 using namespace corten;
@@ -27,7 +30,11 @@ using namespace mlir;
 namespace fs = llvm::sys::fs;
 
 struct Model::State {
-  explicit State(StringRef path) : path(path) {
+  explicit State(StringRef path, std::unique_ptr<MLIRContext> given = nullptr)
+      : path(path), owned(given ? std::move(given)
+                                : std::make_unique<MLIRContext>(
+                                      MLIRContext::Threading::DISABLED)),
+        context(*owned) {
     DialectRegistry registry;
     registerAssetDialects(registry);
     context.appendDialectRegistry(registry);
@@ -39,9 +46,11 @@ struct Model::State {
 
   std::string path;
   /// Declared before what lives in it.
-  MLIRContext context{MLIRContext::Threading::DISABLED};
+  std::unique_ptr<MLIRContext> owned;
+  MLIRContext &context;
   /// Where the program comes from; none if it is not in an asset.
   std::optional<Asset> asset;
+  /// The program as it lies in the asset.
   OwningOpRef<aicode::AssetOp> code;
   OwningOpRef<ModuleOp> module;
 };
@@ -84,6 +93,50 @@ private:
   ScopedDiagnosticHandler handler;
 };
 } // namespace
+
+/// MLIR's parser calls itself for every bracket and would run out of stack.
+static bool isNestedTooDeeply(StringRef text) {
+  constexpr size_t kMaxDepth = 256;
+  size_t depth = 0;
+  for (size_t i = 0; i < text.size(); ++i) {
+    switch (text[i]) {
+    case '"':
+      for (++i; i < text.size() && text[i] != '"' && text[i] != '\n'; ++i)
+        i += text[i] == '\\';
+      break;
+    case '/':
+      if (text.substr(i).starts_with("//"))
+        i = std::min(text.find('\n', i), text.size());
+      break;
+    case '-':
+      // An arrow closes nothing.
+      i += text.substr(i).starts_with("->");
+      break;
+    case '(':
+    case '[':
+    case '{':
+    case '<':
+      if (++depth > kMaxDepth)
+        return true;
+      break;
+    case ')':
+    case ']':
+    case '}':
+    case '>':
+      depth -= depth > 0;
+      break;
+    default:
+      break;
+    }
+  }
+  return false;
+}
+
+std::unique_ptr<Model> Model::adopt(ReceivedModule program, StringRef path) {
+  auto state = std::make_unique<State>(path, std::move(program.context));
+  state->module = std::move(program.module);
+  return std::unique_ptr<Model>(new Model(std::move(state)));
+}
 
 llvm::Expected<std::unique_ptr<Model>> Model::open(StringRef path) {
   fs::file_status status;
@@ -134,6 +187,8 @@ llvm::Expected<std::unique_ptr<Model>> Model::openFile(StringRef path) {
       return error;
     return std::unique_ptr<Model>(new Model(std::move(state)));
   }
+  if (isNestedTooDeeply(buffer->getBuffer()))
+    return llvm::createStringError(path + ": nested too deeply");
   // Ops without a location get the place in this file; where it lies is
   // nobody's business.
   auto sources = std::make_shared<llvm::SourceMgr>();
@@ -146,6 +201,8 @@ llvm::Expected<std::unique_ptr<Model>> Model::openFile(StringRef path) {
       parseSourceFile<ModuleOp>(sources, ParserConfig(&state->context));
   if (!state->module)
     return error.take(path);
+  if (state->module->getBody()->empty())
+    return llvm::createStringError(path + ": no program in it");
   return std::unique_ptr<Model>(new Model(std::move(state)));
 }
 
@@ -200,10 +257,6 @@ ProgramInfo Model::info() {
   return info;
 }
 
-std::vector<OperationCount> Model::operations(bool collapseComposites) {
-  return countOperations(*state->module, collapseComposites);
-}
-
 llvm::Expected<std::string> Model::text(const PrintOptions &options) {
   // Enough for a shape, too little for a weight.
   constexpr int64_t kLargestConstant = 16;
@@ -235,6 +288,17 @@ llvm::Expected<std::string> Model::text(const PrintOptions &options) {
   found->print(os, flags);
   os << '\n';
   return text;
+}
+
+llvm::Error Model::writePage(llvm::raw_ostream &os, StringRef overlay) {
+  ViewOptions options;
+  options.title =
+      llvm::sys::path::filename(StringRef(state->path).rtrim('/')).str();
+  if (!overlay.empty())
+    if (llvm::Error error = readOverlay(overlay, options))
+      return error;
+  writeView(*state->module, options, os);
+  return llvm::Error::success();
 }
 
 //===----------------------------------------------------------------------===//
@@ -318,6 +382,30 @@ void Model::stripDebugInfo() {
     corten::stripDebugInfo(*state->code);
 }
 
+/// When a file is made: now, unless whoever builds wants the same bytes again.
+static int64_t buildDate() {
+  const char *fixed = std::getenv("SOURCE_DATE_EPOCH");
+  int64_t seconds = 0;
+  if (fixed && !StringRef(fixed).getAsInteger(10, seconds))
+    return seconds;
+  return std::time(nullptr);
+}
+
 llvm::Error Model::save(StringRef path) {
-  return writeAsset(*state->code, state->asset->metadata(), path);
+  AssetMetadata metadata =
+      state->asset ? state->asset->metadata() : AssetMetadata();
+  // An asset may have come without.
+  if (metadata.assetVersion.empty())
+    metadata.assetVersion = AssetMetadata().assetVersion;
+  if (metadata.producer.empty())
+    metadata.producer = "corten " CORTEN_VERSION_STRING;
+  if (!metadata.creationDate)
+    metadata.creationDate = buildDate();
+  if (state->code)
+    return writeAsset(*state->code, metadata, path);
+  FirstError error(&state->context);
+  OwningOpRef<aicode::AssetOp> code = exportProgram(*state->module);
+  if (!code)
+    return error.take(state->path);
+  return writeAsset(*code, metadata, path);
 }

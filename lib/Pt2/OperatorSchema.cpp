@@ -81,6 +81,7 @@ static ParameterType parseType(StringRef text) {
   ParameterType type;
   type.isOptional = text.contains('?');
   type.isList = text.contains('[');
+  type.isConstant = text.starts_with("int") || text.starts_with("bool");
   using Base = ParameterType::Base;
   type.base = llvm::StringSwitch<Base>(
                   text.take_while([](char c) { return llvm::isAlpha(c); }))
@@ -162,7 +163,9 @@ bool ParameterType::acceptsElement(const Argument &argument) const {
     return isOptional;
   if (argument.isValue()) {
     const Node &node = *argument.asNode();
-    if (node.returnsTuple)
+    if (node.returnsTuple || node.results.empty() ||
+        node.info().kind == ValueInfo::Kind::None ||
+        node.info().kind == ValueInfo::Kind::Other)
       return false;
     switch (base) {
     case Base::Tensor:
@@ -171,6 +174,8 @@ bool ParameterType::acceptsElement(const Argument &argument) const {
     case Base::Float:
     case Base::Bool:
     case Base::Scalar:
+      if (isConstant)
+        return false;
       return !node.info().isTensor() ||
              (node.info().sizes.empty() && base == Base::Scalar);
     default:

@@ -32,6 +32,8 @@ struct ParameterType {
   Base base = Base::Opaque;
   bool isOptional = false;
   bool isList = false;
+  /// An integer or a bool that has to be known.
+  bool isConstant = false;
 
   /// Whether a call may have this argument.
   bool accepts(const Argument &argument) const;

@@ -176,14 +176,11 @@ static std::string printMemoryFormat(JsonValue json) {
 
 Argument ProgramReader::readGraphArgument(JsonValue json) {
   std::string name = textOf(json["name"], "name of a graph");
-  Graph &graph = builder.addSubgraph(name);
-  {
-    llvm::SaveAndRestore outer(context);
-    readGraph(json["graph"], graph, {});
-    // What is wrong in there says where by itself.
-  }
+  Scope inner;
+  inner.graph = &builder.addSubgraph(name);
+  readGraph(json["graph"], inner, {});
   builder.addNode(*scope->graph, Node::Kind::Attribute, name);
-  return Argument::graph(&graph);
+  return Argument::graph(inner.graph);
 }
 
 Argument ProgramReader::readArgument(JsonValue json) {
@@ -319,11 +316,63 @@ static bool hasForm(StringRef form, ArrayRef<Argument> arguments) {
   });
 }
 
+static bool isUnary(StringRef name) {
+  return name.starts_with("_sym_") ||
+         llvm::is_contained({"abs", "ceil", "floor", "neg", "not_", "pos",
+                             "round", "sym_float", "sym_int", "sym_not",
+                             "sym_sqrt", "trunc"},
+                            name);
+}
+
+/// Whether an operator of Python's takes these numbers.
+static bool areNumbers(StringRef name, ArrayRef<Argument> arguments) {
+  if (name == "sym_sum" && arguments.size() == 1 && arguments[0].isList())
+    arguments = arguments[0].asList();
+  else if (arguments.size() != (isUnary(name) ? 1 : name == "sym_ite" ? 3 : 2))
+    return false;
+  return llvm::all_of(arguments, [](const Argument &argument) {
+    return argument.isNumber() ||
+           (argument.isValue() && !argument.asNode()->returnsTuple);
+  });
+}
+
 void ProgramReader::checkArgument(const Callee &callee, size_t parameter,
                                   const Argument &argument) {
   if (!callee.types[parameter].accepts(argument))
     fail("the argument '" + callee.op->parameters[parameter].name + "' of " +
          callee.op->printedName() + " is of the wrong type");
+}
+
+/// Axes must be some of the tensor that the operator is about.
+void ProgramReader::checkAxes(const Callee &callee,
+                              ArrayRef<Argument> arguments) {
+  const Operator &op = *callee.op;
+  const auto *self =
+      llvm::find_if(op.parameters, [](const Parameter &parameter) {
+        return parameter.name == "self" || parameter.name == "input";
+      });
+  if (self == op.parameters.end())
+    return;
+  const Argument &operand = arguments[self - op.parameters.begin()];
+  if (!operand.isValue() || !operand.asNode()->info().isTensor())
+    return;
+  // A tensor without axes may be treated as if it had one.
+  int64_t rank = std::max<int64_t>(operand.asNode()->info().sizes.size(), 1) +
+                 (op.name.starts_with("unsqueeze") ? 1 : 0);
+  auto isAxis = [&](const Argument &argument) {
+    return !argument.isInt() ||
+           (argument.asInt() >= -rank && argument.asInt() < rank);
+  };
+  for (auto [parameter, argument] : llvm::zip(op.parameters, arguments)) {
+    if (!llvm::is_contained({"axis", "axis0", "axis1", "dim", "dim0", "dim1",
+                             "dim2", "dims", "end_dim", "start_dim"},
+                            parameter.name))
+      continue;
+    if (argument.isList() ? !llvm::all_of(argument.asList(), isAxis)
+                          : !isAxis(argument))
+      fail("'" + parameter.name + "' of " + op.printedName() +
+           " is no axis of '" + operand.asNode()->name + "'");
+  }
 }
 
 /// The arguments of a call but for the first `numHidden`: one for each
@@ -362,8 +411,12 @@ ArrayRef<Argument> ProgramReader::readArguments(JsonValue inputs,
     if (!given && !parameter.hasDefault)
       fail("the argument '" + parameter.name + "' of " +
            callee.op->printedName() + " is missing");
-  if (callee.op->nameSpace == "higher_order" &&
-      !hasForm(formOf(callee.op->name), arguments))
+  if (!hasFailed() && callee.hasSchema)
+    checkAxes(callee, arguments);
+  bool isPython = callee.op->nameSpace == "_operator";
+  if ((isPython && !areNumbers(callee.op->name, arguments)) ||
+      (callee.op->nameSpace == "higher_order" &&
+       !hasForm(formOf(callee.op->name), arguments)))
     fail("the arguments of " + callee.op->printedName() +
          " are of the wrong types");
   return builder.save(arguments);
@@ -673,10 +726,9 @@ static std::string nameOfInput(JsonValue spec) {
   return value["arg"]["name"].string().value_or("");
 }
 
-void ProgramReader::readGraph(JsonValue json, Graph &graph,
+void ProgramReader::readGraph(JsonValue json, Scope &inner,
                               JsonValue inputSpecs) {
-  Scope inner;
-  inner.graph = &graph;
+  Graph &graph = *inner.graph;
   llvm::SaveAndRestore outer(scope, &inner);
   if (!json["inputs"].isArray() || !json["nodes"].isArray() ||
       !json["outputs"].isArray()) {
@@ -826,9 +878,10 @@ void ProgramReader::readOutput(JsonValue json,
   builder.addOutput(spec);
 }
 
-/// New values of state come first: parameters, buffers, then inputs. The
-/// pairing of state names with values rests on it.
-void ProgramReader::checkOutputOrder() {
+/// The signature has one entry for each output of the graph. New values of
+/// state come first: parameters, buffers, then inputs. The pairing of state
+/// names with values rests on it.
+void ProgramReader::checkOutputs() {
   using Kind = OutputSpec::Kind;
   auto rank = [](const OutputSpec &output) {
     switch (output.kind) {
@@ -846,9 +899,18 @@ void ProgramReader::checkOutputOrder() {
       llvm::make_filter_range(builder.outputs(), [](const OutputSpec &output) {
         return output.kind != Kind::Token;
       });
+  ArrayRef<Argument> returned = scope->graph->outputs;
+  if (returned.size() != size_t(llvm::range_size(outputs))) {
+    fail("the graph has " + Twine(returned.size()) +
+         " outputs, its signature " + Twine(llvm::range_size(outputs)));
+    return;
+  }
   llvm::DenseSet<const Node *> mutated;
   int last = 0;
-  for (const OutputSpec &output : outputs) {
+  for (auto [output, value] : llvm::zip_equal(outputs, returned)) {
+    if (output.value.isValue() != value.isValue() ||
+        (value.isValue() && output.value.asNode() != value.asNode()))
+      fail("the graph returns another value than its signature says");
     if (rank(output) < last)
       fail("new values of state come in another order than buffers, inputs, "
            "returned values");
@@ -886,10 +948,7 @@ void ProgramReader::readSignature(JsonValue signature) {
     if (hasFailed())
       return;
   }
-  if (builder.outputs().size() != scope->graph->outputs.size())
-    fail("the graph has " + Twine(scope->graph->outputs.size()) +
-         " outputs, its signature " + Twine(builder.outputs().size()));
-  checkOutputOrder();
+  checkOutputs();
 }
 
 void ProgramReader::readRanges(JsonValue ranges) {
@@ -923,11 +982,9 @@ ProgramReader::read(JsonValue root,
   if (!hasFailed()) {
     // The signature speaks of values of the graph.
     JsonValue json = module["graph"], signature = module["signature"];
-    readGraph(json, builder.mainGraph(), signature["input_specs"]);
     Scope top;
     top.graph = &builder.mainGraph();
-    for (const Node *node : top.graph->nodes)
-      top.values[node->name] = node;
+    readGraph(json, top, signature["input_specs"]);
     llvm::SaveAndRestore here(scope, &top);
     if (!hasFailed())
       readSignature(signature);

@@ -52,7 +52,8 @@ private:
   void checkVersion(JsonValue root);
 
   // Graphs.
-  void readGraph(JsonValue json, Graph &graph, JsonValue inputSpecs);
+  /// Fills the scope and its graph.
+  void readGraph(JsonValue json, Scope &inner, JsonValue inputSpecs);
   void readPlaceholder(JsonValue json, llvm::StringRef constantName);
   void readNode(JsonValue json);
   void readResults(JsonValue json, Node &node, const Callee &callee,
@@ -69,6 +70,8 @@ private:
                                          size_t numHidden);
   void checkArgument(const Callee &callee, size_t parameter,
                      const Argument &argument);
+
+  void checkAxes(const Callee &callee, llvm::ArrayRef<Argument> arguments);
 
   // Values.
   Argument readArgument(JsonValue json);
@@ -89,7 +92,7 @@ private:
   void readOutput(JsonValue json, const llvm::StringMap<const Node *> &owned);
   int weightOf(const SavedTensor *tensor, llvm::StringRef target,
                const Node *node);
-  void checkOutputOrder();
+  void checkOutputs();
   void readRanges(JsonValue ranges);
 
   // Memory.

@@ -5,14 +5,18 @@
 
 #include "Bindings.h"
 
-#include "corten/Inspect/Frequency.h"
+#include "corten/Inspect/Compare.h"
+#include "corten/Inspect/Convert.h"
 #include "corten/Inspect/Model.h"
+#include "corten/Inspect/Ops.h"
 
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/JSON.h"
 
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/unique_ptr.h>
+#include <nanobind/stl/vector.h>
 
 namespace nb = nanobind;
 using namespace corten;
@@ -44,9 +48,7 @@ void corten::bindings::bindInspect(nb::module_ &module) {
       .def(
           "ops",
           [](Model &self, bool collapseComposites) {
-            return text(frequencyJson(
-                {{self.path(), self.operations(collapseComposites),
-                  self.info().composites}}));
+            return text(OpReport::make(self, collapseComposites).json());
           },
           nb::arg("collapse_composites"), Release(), "JSON.")
       .def(
@@ -62,6 +64,17 @@ void corten::bindings::bindInspect(nb::module_ &module) {
             return text(findingsJson(self.path(), self.examine()));
           },
           Release(), "JSON.")
+      .def(
+          "page",
+          [](Model &self, const std::string &overlay) {
+            std::string page;
+            llvm::raw_string_ostream os(page);
+            if (llvm::Error error = self.writePage(os, overlay))
+              throw nb::value_error(llvm::toString(std::move(error)).c_str());
+            return page;
+          },
+          nb::arg("overlay"), Release(),
+          "Raises ValueError if the overlay cannot be read.")
       .def("strip", &Model::stripDebugInfo, Release())
       .def(
           "save",
@@ -71,6 +84,35 @@ void corten::bindings::bindInspect(nb::module_ &module) {
           },
           nb::arg("path"), Release(),
           "Raises ValueError if the asset cannot be written.");
+
+  nb::class_<ProgramFile>(module, "ProgramFile",
+                          "A .pt2 file, and what its entry point is called.")
+      .def(nb::init<std::string, std::string, std::vector<std::string>,
+                    std::vector<std::string>, std::vector<std::string>>(),
+           nb::arg("path"), nb::arg("name"), nb::arg("input_names"),
+           nb::arg("output_names"), nb::arg("state_names"));
+
+  module.def(
+      "convert_files",
+      [](const std::vector<ProgramFile> &files, bool release) {
+        ConvertedFiles converted =
+            unwrap(convertFiles(files, {release, /*progress=*/nullptr}));
+        return std::pair(std::move(converted.model),
+                         std::move(converted.warnings));
+      },
+      nb::arg("files"), nb::arg("release"), Release(),
+      "A model, and warnings. Raises ValueError for what cannot be read or "
+      "converted.");
+
+  module.def(
+      "compare_models",
+      [](Model &first, Model &second, std::string graph, bool weights) {
+        return text(unwrap(Comparison::make(first, second,
+                                            {std::move(graph), weights, {}}))
+                        .json());
+      },
+      nb::arg("first"), nb::arg("second"), nb::arg("graph"), nb::arg("weights"),
+      Release(), "JSON. Raises ValueError if a model has no such graph.");
 
   module.def(
       "examine_path",

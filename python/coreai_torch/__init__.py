@@ -12,6 +12,7 @@ from coreai_torch.externalize import (
     _subexport_and_restore,
 )
 from coreai_torch.kernels import MetalParameter, TorchMetalKernel
+from coreai_torch.verify import verify
 
 check_torch()
 
@@ -25,4 +26,5 @@ __all__ = [
     "_subexport_and_restore",
     "generate_composite_decl",
     "get_decomp_table",
+    "verify",
 ]

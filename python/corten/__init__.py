@@ -17,16 +17,21 @@ The package needs neither torch nor coreai-core to be imported.
 
 from __future__ import annotations
 
-from corten._model import Model, doctor, open
+from corten._model import Model, convert_pt2, diff, doctor, open
 from corten._save import save
 from corten._types import (
     Composite,
+    CompositeOps,
+    Diff,
+    DiffOp,
     DimensionRange,
     EntryPoint,
     Finding,
+    GraphDiff,
     Info,
     Metadata,
     OpCount,
+    OpDiff,
     Ops,
     Value,
     Versions,
@@ -35,17 +40,24 @@ from corten._types import (
 
 __all__ = [
     "Composite",
+    "CompositeOps",
+    "Diff",
+    "DiffOp",
     "DimensionRange",
     "EntryPoint",
     "Finding",
+    "GraphDiff",
     "Info",
     "Metadata",
     "Model",
     "OpCount",
+    "OpDiff",
     "Ops",
     "Value",
     "Versions",
     "WeightGroup",
+    "convert_pt2",
+    "diff",
     "doctor",
     "open",
     "save",

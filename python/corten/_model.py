@@ -6,13 +6,16 @@ from __future__ import annotations
 import builtins
 import json
 import os
+import warnings
 from typing import TYPE_CHECKING, Any, TextIO, cast
 
 from corten._load import load_native
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from coreai_torch import _native
-    from corten._types import Finding, Info, Ops
+    from corten._types import Diff, Finding, Info, Ops
 
     StrPath = str | os.PathLike[str]
 else:
@@ -76,6 +79,17 @@ class Model:
         """Known traps that the program runs into, the worst first."""
         return _findings(self._native.doctor())
 
+    def view(self, path: StrPath, overlay: Mapping[str, Any] | None = None) -> None:
+        """Write a page that shows the program and works offline.
+
+        ``overlay`` colours ops: ``{"errors": {id: number}}`` or
+        ``{"times": {id: milliseconds}}``, by the numbers that debug locations
+        give to ops.
+        """
+        page = self._native.page(json.dumps(overlay) if overlay else "")
+        with builtins.open(path, "w", encoding="utf-8") as file:
+            file.write(page)
+
     def strip(self) -> None:
         """Remove source lines and module names. Ops keep their numbers."""
         self._native.strip()
@@ -102,6 +116,54 @@ def open(path: StrPath) -> Model:
     else, and says what is wrong with it.
     """
     return Model(_native.Model.open(os.fspath(path)))
+
+
+def convert_pt2(
+    path: StrPath | None = None,
+    *,
+    entry_points: Mapping[str, StrPath] | None = None,
+    input_names: Sequence[str] = (),
+    output_names: Sequence[str] = (),
+    state_names: Sequence[str] = (),
+    release: bool = False,
+) -> Model:
+    """Convert programs that ``torch.export.save`` wrote, without torch.
+
+    ``path`` becomes the entry point ``main``; the names are those of its values,
+    in order. ``entry_points`` gives others their names. With ``release`` nothing
+    says which files and lines ops come from. Weights stay in the files, which
+    are mapped as long as the model lives.
+
+    Raises ``ValueError`` with a list of all that cannot be converted.
+    """
+    if path is None and not entry_points:
+        msg = "convert_pt2() needs a path or entry_points"
+        raise TypeError(msg)
+    files = []
+    if path is not None:
+        names = [list(input_names), list(output_names), list(state_names)]
+        files.append(_native.ProgramFile(os.fspath(path), "main", *names))
+    elif input_names or output_names or state_names:
+        msg = "names of values can be given for a single path only"
+        raise TypeError(msg)
+    for name, file in (entry_points or {}).items():
+        files.append(_native.ProgramFile(os.fspath(file), name, [], [], []))
+    model, messages = _native.convert_files(files, release)
+    for message in messages:
+        warnings.warn(message, stacklevel=2)
+    return Model(model)
+
+
+def diff(
+    first: Model, second: Model, *, graph: str | None = None, weights: bool = True
+) -> Diff:
+    """What two programs do not share: structure, attributes and weights.
+
+    With ``weights=False`` only their types count. Raises ``ValueError`` if a
+    program has no such graph.
+    """
+    report = _native.compare_models(first._native, second._native, graph or "", weights)
+    return cast("Diff", json.loads(report))
 
 
 def doctor(path: StrPath) -> list[Finding]:

@@ -117,14 +117,56 @@ class Info(TypedDict):
     file_size: int | None
 
 
+class CompositeOps(TypedDict):
+    """What the graphs of a composite are made of, all together."""
+
+    instances: int
+    total: int
+    ops: dict[str, int]
+
+
 class Ops(TypedDict):
-    """How often each op occurs in a program."""
+    """How often each op occurs in a program, outside its composites."""
 
     path: str
     total: int
     unique: int
-    operations: list[OpCount]
-    composites: list[Composite]
+    ops: dict[str, int]
+    composites: dict[str, CompositeOps]
+
+
+class DiffOp(TypedDict):
+    """An op of one side of a comparison."""
+
+    id: int
+    op: str
+
+
+class OpDiff(TypedDict):
+    """An op that two programs do not share; None where a side lacks it."""
+
+    status: Literal["modified", "removed", "added"]
+    source: DiffOp | None
+    target: DiffOp | None
+    details: str
+
+
+class GraphDiff(TypedDict):
+    """Two graphs, or one that has no counterpart."""
+
+    label: str
+    same: bool
+    paired: bool
+    operations: list[OpDiff]
+
+
+class Diff(TypedDict):
+    """What two programs do not share."""
+
+    source: str
+    target: str
+    same: bool
+    graphs: list[GraphDiff]
 
 
 class Finding(TypedDict):

@@ -1,12 +1,119 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Commands that write an asset: strip.
+// Commands that write an asset: convert, strip.
 
 #include "Commands.h"
-#include "corten/Inspect/Model.h"
+#include "Terminal.h"
+#include "corten/Inspect/Convert.h"
+
+#include "llvm/Support/raw_ostream.h"
 
 using namespace corten;
 using namespace corten::tool;
+
+//===----------------------------------------------------------------------===//
+// convert
+//===----------------------------------------------------------------------===//
+
+namespace {
+struct ConvertOptions {
+  std::string path;
+  std::vector<std::string> entryPoints;
+  ProgramFile names;
+  std::string output;
+  bool release = false;
+};
+} // namespace
+
+/// The files to convert, or what is wrong with the arguments.
+static llvm::Expected<std::vector<ProgramFile>>
+programFiles(const ConvertOptions &options) {
+  std::vector<ProgramFile> files;
+  if (!options.path.empty()) {
+    files.push_back(options.names);
+    files.back().path = options.path;
+  }
+  for (llvm::StringRef entry : options.entryPoints) {
+    auto [name, path] = entry.split('=');
+    if (name.empty() || path.empty())
+      return llvm::createStringError("--entrypoint: want NAME=FILE, not " +
+                                     entry);
+    files.emplace_back();
+    files.back().name = name.str();
+    files.back().path = path.str();
+  }
+  if (files.empty())
+    return llvm::createStringError("FILE or --entrypoint is required");
+  bool hasNames = !options.names.inputNames.empty() ||
+                  !options.names.outputNames.empty() ||
+                  !options.names.stateNames.empty();
+  if (hasNames && (files.size() > 1 || options.path.empty()))
+    return llvm::createStringError(
+        "names of values can be given for a single FILE only");
+  return files;
+}
+
+static int runConvert(const ConvertOptions &options) {
+  llvm::Expected<std::vector<ProgramFile>> files = programFiles(options);
+  if (!files)
+    return fail(files.takeError());
+  Progress progress;
+  ConvertFilesOptions conversion;
+  conversion.release = options.release;
+  conversion.progress = [&](size_t nodes) {
+    progress.show("converting: " + llvm::Twine(nodes) + " nodes");
+  };
+  progress.show("reading");
+  llvm::Expected<ConvertedFiles> converted = convertFiles(*files, conversion);
+  if (!converted)
+    return failAtLength(converted.takeError());
+  progress.show("writing");
+  if (llvm::Error error = converted->model->save(options.output))
+    return fail(std::move(error));
+  for (const std::string &warning : converted->warnings)
+    llvm::errs() << "corten: warning: " << warning << '\n';
+  return Success;
+}
+
+void tool::addConvert(CLI::App &app, int &exitCode) {
+  CLI::App *command = app.add_subcommand(
+      "convert", "Converts programs that torch.export.save wrote to an asset.");
+  auto options = std::make_shared<ConvertOptions>();
+  command->add_option("FILE", options->path,
+                      "The program (NAME.pt2), which becomes the entry point "
+                      "main");
+  command->add_option("-o,--output", options->output, "The asset to write")
+      ->type_name("PATH")
+      ->required();
+  auto addNames = [&](const char *flag, std::vector<std::string> &names,
+                      const char *help) {
+    command->add_option(flag, names, help)
+        ->type_name("NAME,...")
+        ->delimiter(',')
+        ->allow_extra_args(false);
+  };
+  addNames("--input-names", options->names.inputNames,
+           "Names for the inputs, in order");
+  addNames("--output-names", options->names.outputNames,
+           "Names for the outputs, in order");
+  addNames("--state-names", options->names.stateNames,
+           "Names for the states: mutated buffers, then mutated inputs");
+  command
+      ->add_option("--entrypoint", options->entryPoints,
+                   "One more entry point of this name; may be repeated")
+      ->type_name("NAME=FILE")
+      ->allow_extra_args(false);
+  command->add_flag("--release", options->release,
+                    "Leave out source files, lines and module names");
+  command->footer(
+      "Examples:\n"
+      "  corten convert model.pt2 -o model.aimodel\n"
+      "  corten convert model.pt2 -o model.aimodel --input-names image "
+      "--release\n"
+      "  corten convert --entrypoint encode=encoder.pt2 --entrypoint "
+      "decode=decoder.pt2 -o model.aimodel");
+  command->callback([options, &exitCode] { exitCode = runConvert(*options); });
+}
 
 //===----------------------------------------------------------------------===//
 // strip

@@ -28,15 +28,20 @@ enum ExitCode : int {
   BadInput = 2,
 };
 
+void addConvert(CLI::App &app, int &exitCode);
+void addDiff(CLI::App &app, int &exitCode);
 void addInfo(CLI::App &app, int &exitCode);
 void addPrint(CLI::App &app, int &exitCode);
 void addOps(CLI::App &app, int &exitCode);
 void addDoctor(CLI::App &app, int &exitCode);
+void addView(CLI::App &app, int &exitCode);
 void addStrip(CLI::App &app, int &exitCode);
 
 /// Says on one line what went wrong, and returns BadInput.
 int fail(llvm::Error error);
 int fail(llvm::StringRef message);
+/// The same where all lines are wanted: a list of what cannot be converted.
+int failAtLength(llvm::Error error);
 
 /// Prints data, indented.
 void printJson(const llvm::json::Value &value);

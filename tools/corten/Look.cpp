@@ -3,8 +3,8 @@
 // Commands that show what a program is: info, print, ops, doctor.
 
 #include "Commands.h"
-#include "corten/Inspect/Frequency.h"
 #include "corten/Inspect/Model.h"
+#include "corten/Inspect/Ops.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -108,28 +108,15 @@ struct OpsOptions {
 };
 } // namespace
 
-static llvm::Expected<OpFrequency> frequencyOf(const std::string &path,
-                                               bool collapseComposites) {
-  llvm::Expected<std::unique_ptr<Model>> model = Model::open(path);
-  if (!model)
-    return model.takeError();
-  return OpFrequency{path, (*model)->operations(collapseComposites),
-                     (*model)->info().composites};
-}
-
 static int runOps(const OpsOptions &options) {
-  std::vector<OpFrequency> files;
-  for (const std::string &path : options.paths) {
-    llvm::Expected<OpFrequency> file =
-        frequencyOf(path, options.collapseComposites);
-    if (!file)
-      return fail(file.takeError());
-    files.push_back(std::move(*file));
-  }
+  llvm::Expected<OpReport> report =
+      OpReport::make(options.paths, options.collapseComposites);
+  if (!report)
+    return fail(report.takeError());
   if (options.asJson)
-    printJson(frequencyJson(files));
+    printJson(report->json());
   else
-    printFrequency(files, llvm::outs());
+    report->print(llvm::outs());
   return Success;
 }
 
@@ -137,7 +124,11 @@ void tool::addOps(CLI::App &app, int &exitCode) {
   CLI::App *command = app.add_subcommand(
       "ops", "Counts ops by kind, over one file or several side by side.");
   auto options = std::make_shared<OpsOptions>();
-  command->add_option("PATH", options->paths, kPathHelp)->required();
+  command
+      ->add_option("PATH", options->paths,
+                   "An asset (NAME.aimodel), a program as MLIR text, or one "
+                   "that torch.export.save wrote (NAME.pt2)")
+      ->required();
   command->add_flag("--collapse-composites", options->collapseComposites,
                     "Count the call of a composite as one op, and not what it "
                     "is made of");
@@ -145,7 +136,8 @@ void tool::addOps(CLI::App &app, int &exitCode) {
   command->footer("Examples:\n"
                   "  corten ops model.aimodel\n"
                   "  corten ops --collapse-composites before.aimodel "
-                  "after.aimodel");
+                  "after.aimodel\n"
+                  "  corten ops --json model.pt2");
   command->callback([options, &exitCode] { exitCode = runOps(*options); });
 }
 

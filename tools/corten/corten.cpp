@@ -20,6 +20,11 @@ int tool::fail(llvm::Error error) {
   return fail(llvm::toString(std::move(error)));
 }
 
+int tool::failAtLength(llvm::Error error) {
+  llvm::errs() << "corten: error: " << llvm::toString(std::move(error)) << '\n';
+  return BadInput;
+}
+
 void tool::printJson(const llvm::json::Value &value) {
   llvm::outs() << llvm::formatv("{0:2}", value) << '\n';
 }
@@ -46,11 +51,14 @@ int main(int argc, char **argv) {
              "examples.");
 
   int exitCode = tool::Success;
+  tool::addConvert(app, exitCode);
+  tool::addDiff(app, exitCode);
   tool::addInfo(app, exitCode);
   tool::addPrint(app, exitCode);
   tool::addStrip(app, exitCode);
   tool::addDoctor(app, exitCode);
   tool::addOps(app, exitCode);
+  tool::addView(app, exitCode);
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success &request) {

@@ -199,6 +199,8 @@ for (const [name, label, unit, source] of [
   for (const [op, value] of measure.of)
     for (let part = op.part; part; part = part.parent)
       measure.parts.set(part, measure.parts.has(part) ? fold(measure.parts.get(part), value) : value);
+  measure.most = part => Math.max(...(part.parent ? part.parent.parts : [part])
+    .map(other => measure.parts.get(other) || 0));
   const finite = [...measure.of.values()].filter(value => Number.isFinite(value));
   measure.max = Math.max(...finite, 0);
   const positive = finite.filter(value => value > 0);
@@ -216,7 +218,11 @@ function heat(measure, item) {
   const value = valueOf(measure, item);
   if (value === undefined || Number.isNaN(value)) return undefined;
   if (value === Infinity) return 1;
-  if (measure.name === 'times') return measure.max ? Math.min(1, Math.sqrt(value / measure.max)) : 0;
+  if (measure.name === 'times') {
+    // Times add up: a part is compared with those next to it.
+    const most = item instanceof Part ? measure.most(item) : measure.max;
+    return most ? Math.min(1, Math.sqrt(value / most)) : 0;
+  }
   if (value <= 0 || !measure.max) return 0;
   // Errors differ by orders of magnitude.
   const low = Math.log10(Math.max(measure.min, measure.max * 1e-8));
@@ -424,8 +430,8 @@ function treeRow(part, depth, label, hasParts) {
       drawList(true);
     }}, part.listed ? '▼' : '▶'),
   t === undefined ? '' : element('span', {class: 'dot', style: `background: ${heatColour(t)}`}),
-  element('span', {class: 'label'}, label || part.label,
-    part.instance ? element('span', {class: 'dim'}, ' ' + part.instance) : ''),
+  element('span', {class: 'label'}, label || part.label),
+  part.instance ? element('span', {class: 'dim'}, part.instance) : '',
   element('span', {class: 'end'}, measure ? format(measure, valueOf(measure, part)) : String(part.ops)));
   row.title = `${labelOf(part)}: ${plural(part.ops, 'operation')}${part.bytes ? ', ' + bytes(part.bytes) : ''}`;
   return row;
@@ -987,7 +993,9 @@ function measureFacts(item) {
 
 function sourceLines(op) {
   if (!op.lines.length) return [];
-  return [heading('Source'), ...op.lines.map(line => element('div', {class: 'line mono'}, line))];
+  // The end of a path is what tells files apart; the rest shows on hovering.
+  const short = line => line.split('/').length > 3 ? '…/' + line.split('/').slice(-2).join('/') : line;
+  return [heading('Source'), ...op.lines.map(line => element('div', {class: 'line mono', title: line}, short(line)))];
 }
 
 function opDetails(op) {

@@ -93,6 +93,22 @@ struct Finding {
   std::string remedy;
 };
 
+/// A program that torch.export.save wrote; it becomes one entry point.
+struct ProgramFile {
+  std::string path;
+  /// Of the entry point.
+  std::string name = "main";
+  /// Names for the values, in order; none keeps those of the program.
+  std::vector<std::string> inputNames;
+  std::vector<std::string> outputNames;
+  std::vector<std::string> stateNames;
+};
+
+struct ConvertOptions {
+  /// Leave out source files, lines and module names.
+  bool release = false;
+};
+
 /// How a program is printed.
 struct PrintOptions {
   /// The graph to print; empty for all.
@@ -119,6 +135,13 @@ inline std::string take(char *text) {
   return text ? text : "";
 }
 
+inline std::vector<const char *> pointers(const std::vector<std::string> &all) {
+  std::vector<const char *> result;
+  for (const std::string &text : all)
+    result.push_back(text.c_str());
+  return result;
+}
+
 inline std::optional<std::int64_t> known(std::int64_t size) {
   if (size == CORTEN_UNKNOWN)
     return std::nullopt;
@@ -136,6 +159,36 @@ public:
   static Result<Model> open(const std::string &path) {
     CortenModel *model = nullptr;
     if (CortenError *error = cortenModelOpen(path.c_str(), &model))
+      return detail::take(error);
+    return Model(model);
+  }
+
+  /// Converts programs to one model, without Python and torch. The message of
+  /// the error lists everything that cannot be converted, on several lines.
+  static Result<Model> convert(const std::vector<ProgramFile> &files,
+                               const ConvertOptions &options = {}) {
+    struct Names {
+      std::vector<const char *> inputs, outputs, states;
+    };
+    std::vector<Names> names;
+    std::vector<CortenProgramFile> given;
+    std::vector<const CortenProgramFile *> all;
+    names.reserve(files.size());
+    given.reserve(files.size());
+    for (const ProgramFile &file : files) {
+      Names &own = names.emplace_back(Names{detail::pointers(file.inputNames),
+                                            detail::pointers(file.outputNames),
+                                            detail::pointers(file.stateNames)});
+      given.push_back({sizeof(CortenProgramFile), file.path.c_str(),
+                       file.name.c_str(), own.inputs.data(), own.inputs.size(),
+                       own.outputs.data(), own.outputs.size(),
+                       own.states.data(), own.states.size()});
+      all.push_back(&given.back());
+    }
+    CortenConvertOptions how = {sizeof(CortenConvertOptions), options.release};
+    CortenModel *model = nullptr;
+    if (CortenError *error =
+            cortenConvert(all.data(), all.size(), &how, &model))
       return detail::take(error);
     return Model(model);
   }

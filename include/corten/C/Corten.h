@@ -42,7 +42,7 @@ CORTEN_EXPORT const char *cortenVersion(void);
 /** Why something failed. */
 typedef struct CortenError CortenError;
 
-/** One line; lives as long as the error. */
+/** One line, but for cortenConvert; lives as long as the error. */
 CORTEN_EXPORT const char *cortenErrorMessage(const CortenError *error);
 /** Takes NULL, too. */
 CORTEN_EXPORT void cortenErrorFree(CortenError *error);
@@ -99,6 +99,43 @@ CORTEN_EXPORT CortenError *cortenModelStrip(CortenModel *model);
  */
 CORTEN_EXPORT CortenError *cortenModelSave(CortenModel *model,
                                            const char *path);
+
+/*===------------------------------------------------------------------------===
+ * Conversion
+ *===----------------------------------------------------------------------===*/
+
+/** A program that torch.export.save wrote; it becomes one entry point. */
+typedef struct CortenProgramFile {
+  size_t size; /**< sizeof(CortenProgramFile) */
+  const char *path;
+  /** Of the entry point; NULL for "main". */
+  const char *name;
+  /** Names for the values, in order; none keeps those of the program. */
+  const char *const *inputNames;
+  size_t inputNameCount;
+  const char *const *outputNames;
+  size_t outputNameCount;
+  /** Of mutated buffers, then of mutated inputs. */
+  const char *const *stateNames;
+  size_t stateNameCount;
+} CortenProgramFile;
+
+typedef struct CortenConvertOptions {
+  size_t size; /**< sizeof(CortenConvertOptions) */
+  /** Not 0: leave out source files, lines and module names. */
+  int release;
+} CortenConvertOptions;
+
+/**
+ * Converts programs to one model, without Python and torch. `files` is an array
+ * of `count` pointers; `options` may be NULL. The message of the error lists
+ * everything that cannot be converted, on several lines. Weights stay in the
+ * files, which are mapped until the model is freed.
+ */
+CORTEN_EXPORT CortenError *cortenConvert(const CortenProgramFile *const *files,
+                                         size_t count,
+                                         const CortenConvertOptions *options,
+                                         CortenModel **model);
 
 /*===------------------------------------------------------------------------===
  * Entry points

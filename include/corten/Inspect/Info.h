@@ -35,7 +35,7 @@ struct Dimension {
 };
 
 /// An input, an output or a state of an entry point.
-struct ValueInfo {
+struct InterfaceValue {
   enum class Kind { Tensor, Image, Other };
 
   /// Empty for a value that callers cannot bind.
@@ -52,10 +52,10 @@ struct ValueInfo {
 /// A public graph.
 struct EntryPointInfo {
   std::string name;
-  std::vector<ValueInfo> inputs;
-  std::vector<ValueInfo> outputs;
+  std::vector<InterfaceValue> inputs;
+  std::vector<InterfaceValue> outputs;
   /// What the program changes in place.
-  std::vector<ValueInfo> states;
+  std::vector<InterfaceValue> states;
 };
 
 /// How often an op, or a composite, occurs.
@@ -126,12 +126,6 @@ struct ProgramInfo {
 /// empty.
 ProgramInfo describeProgram(mlir::ModuleOp module);
 
-/// Ops of a program by kind, most frequent first, then by name. With
-/// `collapseComposites` the call of a composite counts as one op
-/// "composite.NAME", and what its graph is made of does not.
-std::vector<OperationCount> countOperations(mlir::ModuleOp module,
-                                            bool collapseComposites = false);
-
 /// As data: what `corten info --json` prints. docs/cli.md describes the keys.
 llvm::json::Object infoJson(const ProgramInfo &info);
 
@@ -140,7 +134,7 @@ void printInfo(const ProgramInfo &info, llvm::raw_ostream &os);
 
 /// "f32[?, 3, 8, 8]", with the limits of dynamic dimensions where known:
 /// "f32[1..64, 3]".
-std::string describeValue(const ValueInfo &value);
+std::string describeValue(const InterfaceValue &value);
 
 /// "1.5 MB".
 std::string describeBytes(uint64_t bytes);

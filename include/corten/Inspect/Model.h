@@ -24,6 +24,8 @@ class ModuleOp;
 
 namespace corten {
 
+struct ReceivedModule;
+
 /// How a program is written as text.
 struct PrintOptions {
   /// The graph to print; empty for the whole program.
@@ -43,6 +45,11 @@ public:
   /// as text.
   static llvm::Expected<std::unique_ptr<Model>> open(llvm::StringRef path);
 
+  /// Takes over a program that is in no file. `path` says where it comes from,
+  /// in messages.
+  static std::unique_ptr<Model> adopt(ReceivedModule program,
+                                      llvm::StringRef path);
+
   ~Model();
   Model(const Model &) = delete;
   Model &operator=(const Model &) = delete;
@@ -51,10 +58,12 @@ public:
   const std::string &path() const;
 
   ProgramInfo info();
-  /// Ops by kind; see countOperations().
-  std::vector<OperationCount> operations(bool collapseComposites = false);
   /// Weights are named, not printed. Fails if there is no such graph.
   llvm::Expected<std::string> text(const PrintOptions &options = {});
+  /// Writes a page that shows the program and needs nothing else. `overlay` is
+  /// empty, or JSON with numbers to colour ops by; see readOverlay(). Fails if
+  /// it is something else, before anything is written.
+  llvm::Error writePage(llvm::raw_ostream &os, llvm::StringRef overlay = {});
   /// All findings, the worst first. Reads every byte once.
   std::vector<Finding> examine();
   /// Removes source lines, module paths and what else debuggers want. Numbers

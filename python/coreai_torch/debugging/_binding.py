@@ -58,7 +58,8 @@ class InputBinding:
             for spec in exported.graph_signature.input_specs
             if spec.arg.name in wanted
         ]
-        if not set(self._arguments) <= set(placeholders):
+        every = {spec.arg.name for spec in exported.graph_signature.input_specs}
+        if not set(self._arguments) <= every:
             # Inputs that are no tensors are no arguments.
             tensors = {
                 node.name
@@ -73,9 +74,9 @@ class InputBinding:
                     f"one {placeholders}: they do not belong together"
                 )
                 raise ValueError(msg)
-            self._placeholder_of = dict(zip(self._arguments, placeholders, strict=True))
+            self.placeholders = dict(zip(self._arguments, placeholders, strict=True))
         else:
-            self._placeholder_of = {name: name for name in self._arguments}
+            self.placeholders = {name: name for name in self._arguments}
 
     def by_placeholder(self, inputs: Any) -> dict[str, Any]:
         """All values by the names of placeholders, for the exported program."""
@@ -85,7 +86,7 @@ class InputBinding:
         known = {*self._user_inputs, *self._lifted}
         result: dict[str, Any] = {}
         for name, value in inputs.items():
-            placeholder = self._placeholder_of.get(name, name)
+            placeholder = self.placeholders.get(name, name)
             if placeholder not in known:
                 msg = (
                     f"no input {name!r}: the converted program takes "
@@ -104,7 +105,7 @@ class InputBinding:
         given = self.by_placeholder(inputs)
         return {
             argument: given[name] if name in given else self._lifted[name]
-            for argument, name in self._placeholder_of.items()
+            for argument, name in self.placeholders.items()
         }
 
 

@@ -197,15 +197,23 @@ class TorchFXInspector(Inspector):
 
 @dataclass(frozen=True)
 class _Place:
-    """An output of an operation of the compiled program."""
+    """Where the compiled program makes a result of an operation.
 
-    odix_id: int
-    delegate_id: int | None
-    output: int
-    #: Operations of which one, not known yet, has the output.
-    candidates: tuple[int, ...] = ()
-    #: What the output is to be seen as, if that is another shape.
+    An operation becomes several there: one that reserves memory, one that
+    computes, one that gives the memory back and shows nothing. The last that
+    shows something has the result.
+    """
+
+    #: Operations with the output that it would be, in the order of the program.
+    candidates: tuple[tuple[int, int], ...]
+    delegate_id: int | None = None
+    #: What the result is to be seen as, if that is another shape.
     shape: tuple[int, ...] | None = None
+
+    @property
+    def odix_id(self) -> int:
+        """The last operation."""
+        return self.candidates[-1][0]
 
 
 class CoreAIInspector(Inspector):
@@ -300,25 +308,25 @@ class CoreAIInspector(Inspector):
 def _outputs_by_op_id(
     level: str, records: list[DebugInfoRecord]
 ) -> dict[int, dict[int, _Place]]:
-    """Where the outputs of operations of ``level`` are in the compiled program.
-
-    An operation becomes several there: one that reserves memory, one that
-    computes. The last one has the result.
-    """
+    """Where the outputs of operations of ``level`` are in the compiled program."""
     found: dict[int, dict[int, _Place]] = {}
     for record in records:
         for info in record.operations:
+            number = info.get_op_id("odix")
+            number = info.odix_id if number is None else number
             for mapping in info.get_output_mappings(level):
-                number = info.get_op_id("odix")
-                place = _Place(
-                    info.odix_id if number is None else number,
-                    None if record.identifier == _MAIN_RECORD else mapping.target_op_id,
-                    mapping.target_output,
-                )
                 outputs = found.setdefault(mapping.source_op_id, {})
-                best = outputs.get(mapping.source_output)
-                if best is None or best.odix_id <= place.odix_id:
-                    outputs[mapping.source_output] = place
+                before = outputs.get(mapping.source_output)
+                known = before.candidates if before else ()
+                delegate = (
+                    None if record.identifier == _MAIN_RECORD else mapping.target_op_id
+                )
+                entry = (number, mapping.target_output)
+                is_last = before is None or number >= before.odix_id
+                outputs[mapping.source_output] = _Place(
+                    tuple(sorted({*known, entry})),
+                    delegate if is_last or before is None else before.delegate_id,
+                )
     return found
 
 
@@ -329,7 +337,7 @@ class _Recorder:
         self._wanted = {
             odix_id: place.delegate_id
             for place in places
-            for odix_id in (place.odix_id, *place.candidates)
+            for odix_id, _ in place.candidates
         }
         self._found: dict[int, list[NumpyArray[Any] | None]] = {}
         self._num_calls = 0
@@ -367,10 +375,10 @@ class _Recorder:
             return None
         result: list[NumpyArray[Any] | None] = [None] * (1 + max(outputs))
         for index, place in outputs.items():
-            for odix_id in place.candidates or (place.odix_id,):
+            for odix_id, output in place.candidates:
                 arrays = self._found.get(odix_id, [])
-                if place.output < len(arrays):
-                    result[index] = _reshaped(arrays[place.output], place.shape)
+                if output < len(arrays):
+                    result[index] = _reshaped(arrays[output], place.shape)
         return result if any(value is not None for value in result) else None
 
 
@@ -390,7 +398,7 @@ def _convert_raw(array: Any) -> NumpyArray[Any] | None:
 
 #: Operations that only see their first operand in another shape. Compilers drop
 #: them where they can.
-_RESHAPES = frozenset({"coreai.reshape", "coreai.expand_dims", "coreai.shrink_dims"})
+RESHAPES = frozenset({"coreai.reshape", "coreai.expand_dims", "coreai.shrink_dims"})
 
 
 def _static_shape(value: Any) -> tuple[int, ...] | None:
@@ -423,6 +431,8 @@ class _ProgramInspector(CoreAIInspector):
         )
         super().__init__(loaded.model, entry_point.split(".")[-1], loaded)
         self._exposed = loaded.exposed
+        #: Operations that see an exposed result in another shape.
+        self._reshaped: dict[int, tuple[Any, tuple[int, ...]]] = {}
         self._graphs = graphs(module)
         operations = [op for g in self._graphs.values() for op in all_operations(g)]
         invokes = [op for op in operations if op.name == "coreai.invoke"]
@@ -434,14 +444,30 @@ class _ProgramInspector(CoreAIInspector):
                 continue
             if op.name == "coreai.constant" and number in candidates:
                 self._places[number] = {0: candidates[number]}
-            elif op.name in _RESHAPES:
-                place = self._place_of(op.operands[0])
-                shape = _static_shape(op.results[0])
-                if place and not place.candidates and shape is not None:
-                    self._places[number] = {0: replace(place, shape=shape)}
+            elif op.name in RESHAPES:
+                self._add_reshape(op, number)
         for invoke in invokes:
             self._add_invoke(invoke)
         self._drop_ambiguous(operations)
+
+    def _add_reshape(self, op: Any, number: int) -> None:
+        shape = _static_shape(op.results[0])
+        if shape is None:
+            return
+        source = op.operands[0]
+        producer: Any = source.owner
+        while isinstance(producer, ir.Operation) and producer.name in RESHAPES:
+            operands: Any = producer.operands
+            source = operands[0]
+            producer = source.owner
+        if isinstance(producer, ir.Operation):
+            key = (Location(producer).op_id(), ir.OpResult(source).result_number)
+            if key in self._exposed.values():
+                self._reshaped[number] = (key, shape)
+                return
+        place = self._place_of(source)
+        if place:
+            self._places[number] = {0: replace(place, shape=shape)}
 
     def _drop_ambiguous(self, operations: list[Any]) -> None:
         """Forget results of one operation, which the runtime shows in any order."""
@@ -460,14 +486,17 @@ class _ProgramInspector(CoreAIInspector):
         """Run the function; see :class:`Inspector`."""
         values = await super().get_intermediates_for_ops(op_ids, inputs)
         outputs = self._last_outputs or {}
+        exposed = {key: outputs.pop(name) for name, key in self._exposed.items()}
         wanted = set(op_ids)
         by_op: dict[int, dict[int, NumpyArray[Any]]] = {}
-        for name, (number, result) in self._exposed.items():
-            array = outputs.pop(name)
+        for (number, result), array in exposed.items():
             if number in wanted:
                 by_op.setdefault(number, {})[result] = array
         for number, results in by_op.items():
             values[number] = [results.get(i) for i in range(1 + max(results))]
+        for op_id, (key, shape) in self._reshaped.items():
+            if op_id in wanted:
+                values[op_id] = [exposed[key].reshape(shape)]
         return values
 
     def _constant_candidates(self) -> dict[int, _Place]:
@@ -479,7 +508,7 @@ class _ProgramInspector(CoreAIInspector):
                 if len(numbers) == 1 and not info.get_all_metadata("output_maps"):
                     found.setdefault(numbers.pop(), []).append(info.odix_id)
         return {
-            number: _Place(max(ids), None, 0, tuple(ids))
+            number: _Place(tuple((odix_id, 0) for odix_id in sorted(ids)))
             for number, ids in found.items()
         }
 
@@ -511,4 +540,6 @@ class _ProgramInspector(CoreAIInspector):
         if value.owner.name == "coreai.invoke":
             return self._result_of(value.owner, result)
         number = Location(value.owner).op_id()
-        return self._places.get(number, {}).get(result) if number is not None else None
+        places = self._places.get(number, {}) if number is not None else {}
+        # Which of several results is which cannot be told.
+        return places.get(result) if len(places) == 1 else None

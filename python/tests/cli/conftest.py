@@ -13,7 +13,7 @@ from support.command import Written, write
 @pytest.fixture(scope="session")
 def classifier(tmp_path_factory: pytest.TempPathFactory) -> Written:
     """With debug locations, as the converter writes them by default."""
-    return write(tmp_path_factory.mktemp("assets"), "model.aimodel")
+    return write(tmp_path_factory.mktemp("assets"))
 
 
 @pytest.fixture

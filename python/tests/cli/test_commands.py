@@ -4,6 +4,9 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import os
+import pty
 import re
 import shlex
 import shutil
@@ -15,7 +18,7 @@ from typing import Any, Literal, get_args, get_origin, is_typeddict
 import pytest
 import torch
 from coreai.authoring import AIModelAsset
-from support.command import CORTEN, Written, corten
+from support.command import CORTEN, Written, corten, export
 from support.runtime import _call
 
 from corten import _types
@@ -37,6 +40,10 @@ def check_type(value: Any, kind: Any) -> None:
     elif get_origin(kind) is list:
         for element in value:
             check_type(element, get_args(kind)[0])
+    elif get_origin(kind) is dict:
+        for name, element in value.items():
+            check_type(name, get_args(kind)[0])
+            check_type(element, get_args(kind)[1])
     elif get_origin(kind) is Literal:
         assert value in get_args(kind)
     elif get_args(kind):
@@ -142,34 +149,224 @@ class TestPrint:
 
 class TestOps:
     def test_one_file(self, classifier: Written) -> None:
-        report = corten("ops", "--json", classifier.path).json
-        (file,) = report["files"]
+        (file,) = corten("ops", "--json", classifier.path).json["files"]
         check_type(file, _types.Ops)
-        assert file["total"] == sum(op["count"] for op in file["operations"])
-        assert file["unique"] == len(file["operations"])
-        assert "delta" not in report
+        assert file["total"] == sum(file["ops"].values())
+        assert file["unique"] == len(file["ops"])
+        assert file["composites"]["layer_norm"]["ops"]["rsqrt"] == 1
 
     def test_composites_as_one_op(self, classifier: Written) -> None:
         answer = corten("ops", "--json", "--collapse-composites", classifier.path)
-        names = {
-            op["name"]: op["count"] for op in answer.json["files"][0]["operations"]
-        }
-        assert names["composite.layer_norm"] == 1
-        assert "rsqrt" not in names
+        (file,) = answer.json["files"]
+        assert file["ops"]["composite.layer_norm"] == 1
+        assert "invoke" not in file["ops"]
 
     def test_two_files(self, classifier: Written, tmp_path: Path) -> None:
         other = tmp_path / "other.mlir"
         text = corten("print", classifier.path).out
-        other.write_text(text.replace("coreai.softmax", "coreai.unknown_softmax"))
+        other.write_text(text.replace("coreai.relu", "coreai.unknown_relu"))
         assert corten("ops", classifier.path, other).status == 2
-        other.write_text(text.replace("coreai.rsqrt", "coreai.sqrt"))
-        report = corten("ops", "--json", classifier.path, other).json
-        assert report["delta"] == [
-            {"name": "rsqrt", "delta": -1},
-            {"name": "sqrt", "delta": 1},
-        ]
+        other.write_text(text.replace("coreai.relu", "coreai.sigmoid"))
         lines = corten("ops", classifier.path, other).out.splitlines()
-        assert sum(line.endswith(" *") for line in lines) == 2
+        changed = {line.split()[0]: line.split()[3] for line in lines if "*" in line}
+        assert changed == {"relu": "-1", "sigmoid": "+1"}
+
+    def test_an_archive(self, classifier: Written) -> None:
+        report = corten("ops", "--json", classifier.archive, classifier.path).json
+        before, after = report["files"]
+        assert before["ops"]["aten.convolution.default"] == 1
+        assert after["ops"]["conv2d"] == 1
+        assert corten("ops", *[classifier.path] * 3).out.count("conv2d") == 3
+
+
+class TestConvert:
+    @pytest.fixture
+    def converted(self, classifier: Written, tmp_path: Path) -> Path:
+        path = tmp_path / "converted.aimodel"
+        answer = corten(
+            *("convert", classifier.archive, "-o", path, "--input-names", "image"),
+            *("--output-names", "probs,features", "--state-names", "calls"),
+        )
+        assert (answer.status, answer.out, answer.err) == (0, "", "")
+        return path
+
+    def test_names(self, converted: Path) -> None:
+        info = corten("info", "--json", converted).json
+        (entry,) = info["entry_points"]
+        assert entry["name"] == "main"
+        assert [value["name"] for value in entry["inputs"]] == ["image"]
+        assert [value["name"] for value in entry["outputs"]] == ["probs", "features"]
+        assert [value["name"] for value in entry["states"]] == ["calls"]
+        assert info["metadata"]["producer"] == "corten 0.1.0"
+
+    def test_it_runs(self, converted: Path) -> None:
+        model = export().module()
+        torch.manual_seed(2)
+        image = torch.randn(3, 3, 8, 8)
+        inputs = {"image": image, "calls": torch.full((4,), 7.0)}
+        asset = AIModelAsset.load(converted)
+        outputs = asyncio.run(_call(asset, "main", [inputs], {}))[0][0]
+        probs, features = model(image)
+        torch.testing.assert_close(outputs["probs"], probs)
+        torch.testing.assert_close(outputs["features"], features)
+        torch.testing.assert_close(outputs["calls"], torch.full((4,), 8.0))
+
+    def test_release(self, classifier: Written, tmp_path: Path) -> None:
+        path = tmp_path / "release.aimodel"
+        answer = corten("convert", classifier.archive, "-o", path, "--release")
+        assert answer.status == 0
+        assert corten("doctor", path).status == 0
+        assert b"Classifier" not in (path / "main.mlirb").read_bytes()
+
+    def test_entry_points_share_weights(
+        self, classifier: Written, tmp_path: Path
+    ) -> None:
+        path = tmp_path / "two.aimodel"
+        answer = corten(
+            *("convert", "-o", path, "--entrypoint", f"a={classifier.archive}"),
+            *("--entrypoint", f"b={classifier.archive}"),
+        )
+        assert answer.status == 0
+        info = corten("info", "--json", path).json
+        assert [entry["name"] for entry in info["entry_points"]] == ["a", "b"]
+        one = corten("info", "--json", classifier.path).json
+        assert info["weight_bytes"] < 1.1 * one["weight_bytes"]
+
+    def test_the_same_bytes(
+        self, classifier: Written, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("SOURCE_DATE_EPOCH", "1700000000")
+        paths = [tmp_path / "a.aimodel", tmp_path / "b.aimodel"]
+        for path in paths:
+            assert corten("convert", classifier.archive, "-o", path).status == 0
+        for name in ("main.mlirb", "main.hash", "metadata.json"):
+            first, second = ((path / name).read_bytes() for path in paths)
+            assert first == second
+        date = corten("info", "--json", paths[0]).json["metadata"]["creation_date"]
+        assert date == "2023-11-14T22:13:20Z"
+
+    @pytest.mark.parametrize(
+        ("arguments", "message"),
+        [
+            ([], "FILE or --entrypoint is required"),
+            (["--entrypoint", "main"], "want NAME=FILE, not main"),
+            (["model.pt2", "--entrypoint", "b=c", "--input-names", "x"], "single"),
+            (["model.pt2", "--input-names", "x,y,z"], "3"),
+            (["nowhere.pt2"], "nowhere.pt2"),
+            (["bad.pt2"], "bad.pt2"),
+        ],
+    )
+    def test_mistakes(
+        self,
+        arguments: list[str],
+        message: str,
+        classifier: Written,
+        tmp_path: Path,
+    ) -> None:
+        shutil.copy(classifier.archive, tmp_path / "model.pt2")
+        (tmp_path / "bad.pt2").write_bytes(classifier.archive.read_bytes()[:1000])
+        answer = corten("convert", *arguments, "-o", "out.aimodel", cwd=tmp_path)
+        assert (answer.status, answer.out) == (2, "")
+        assert message in answer.err
+        assert not (tmp_path / "out.aimodel").exists()
+
+    def test_progress_on_a_terminal(self, classifier: Written, tmp_path: Path) -> None:
+        terminal, side = pty.openpty()
+        done = subprocess.run(
+            [CORTEN, "convert", classifier.archive, "-o", tmp_path / "a.aimodel"],
+            stderr=side,
+            check=False,
+        )
+        os.close(side)
+        shown = ""
+        # A terminal whose other side is closed ends in an error.
+        with contextlib.suppress(OSError):
+            while more := os.read(terminal, 1000).decode():
+                shown += more
+        os.close(terminal)
+        assert done.returncode == 0
+        assert "reading" in shown
+        assert "writing" in shown
+        # The line is erased at the end.
+        assert shown.endswith("\r\033[K")
+
+
+class TestDiff:
+    def test_a_model_and_itself(self, classifier: Written, asset: Path) -> None:
+        answer = corten("diff", classifier.path, asset)
+        assert answer.status == 0
+        assert "ISOMORPHIC" in answer.out
+        report = corten("diff", "--json", classifier.path, asset).json
+        check_type(report, _types.Diff)
+        assert report["same"]
+
+    @pytest.fixture
+    def changed(self, classifier: Written, tmp_path: Path) -> Path:
+        """With another activation."""
+        path = tmp_path / "changed.mlir"
+        text = corten("print", classifier.path).out
+        path.write_text(text.replace("coreai.relu", "coreai.sigmoid"))
+        return path
+
+    def test_another_op(self, classifier: Written, changed: Path) -> None:
+        arguments = ["--ignore-weights", classifier.path, changed]
+        answer = corten("diff", "--json", *arguments)
+        assert answer.status == 1
+        check_type(answer.json, _types.Diff)
+        ops = [op for graph in answer.json["graphs"] for op in graph["operations"]]
+        found = {(op["status"], (op["source"] or op["target"])["op"]) for op in ops}
+        assert {("removed", "coreai.relu"), ("added", "coreai.sigmoid")} <= found
+        assert corten("diff", *arguments).status == 1
+
+    def test_weights(self, classifier: Written, tmp_path: Path) -> None:
+        torch.manual_seed(3)
+        weights = torch.randn(16, 3, 3, 3).numpy().tobytes().hex()
+        text = (
+            "coreai.graph @main() -> (tensor<16x3x3x3xf32> {coreai.name = 'y'}) {\n"
+            "  %w = coreai.constant dense_resource<w> : tensor<16x3x3x3xf32>\n"
+            "  coreai.output %w : tensor<16x3x3x3xf32>\n}\n"
+            "{-# dialect_resources: { builtin: { w: '0x04000000" + weights + "' } } #-}"
+        ).replace("'", '"')
+        first, second = tmp_path / "a.mlir", tmp_path / "b.mlir"
+        first.write_text(text)
+        second.write_text(text.replace(weights[:8], "0000803f"))
+        assert corten("diff", first, second).status == 1
+        assert corten("diff", "--ignore-weights", first, second).status == 0
+
+    def test_page(self, classifier: Written, changed: Path, tmp_path: Path) -> None:
+        page = tmp_path / "diff.html"
+        answer = corten("diff", classifier.path, changed, "-o", page)
+        assert (answer.status, answer.out) == (1, "")
+        assert page.read_text().lower().startswith("<!doctype html>")
+
+    def test_a_graph_that_is_not_there(self, classifier: Written) -> None:
+        answer = corten("diff", "--graph", "other", classifier.path, classifier.path)
+        assert answer.status == 2
+        assert "other" in answer.err
+
+
+class TestView:
+    def test_page(self, classifier: Written, tmp_path: Path) -> None:
+        answer = corten("view", classifier.path, cwd=tmp_path)
+        assert (answer.status, answer.out) == (0, "model.html\n")
+        page = (tmp_path / "model.html").read_text()
+        assert page.lower().startswith("<!doctype html>")
+        assert "layer_norm" in page
+
+    def test_overlay(self, classifier: Written, tmp_path: Path) -> None:
+        overlay = tmp_path / "times.json"
+        arguments = ["view", classifier.path, "-o", tmp_path / "page.html"]
+        overlay.write_text('{"times": {"3": 1.5}}')
+        assert corten(*arguments, "--overlay", overlay).status == 0
+        (tmp_path / "page.html").unlink()
+        overlay.write_text('{"times": 3}')
+        assert corten(*arguments, "--overlay", overlay).status == 2
+        assert not (tmp_path / "page.html").exists()
+
+    def test_a_place_that_cannot_be_written(self, classifier: Written) -> None:
+        answer = corten("view", classifier.path, "-o", "/nowhere/page.html")
+        assert answer.status == 2
+        assert "/nowhere/page.html" in answer.err
 
 
 class TestStrip:
@@ -223,6 +420,8 @@ class TestHelp:
     ) -> None:
         for name in ("model", "before", "after"):
             shutil.copytree(classifier.path, tmp_path / f"{name}.aimodel")
+        for name in ("model", "encoder", "decoder"):
+            shutil.copy(classifier.archive, tmp_path / f"{name}.pt2")
         text = corten(command, "--help").out
         examples = re.findall(r"^  (corten .*)$", text.split("Examples:")[1], re.M)
         assert examples
@@ -285,13 +484,33 @@ class TestBadInput:
                 program.unlink()
                 program.mkdir()
         out = asset.with_name("out.aimodel")
-        for command in ("info", "print", "ops", "doctor", "strip"):
-            extra = ["-o", out] if command == "strip" else []
-            answer = corten(command, asset, *extra)
+        for command in commands():
+            extra = {"strip": ["-o", out], "convert": ["-o", out], "diff": [asset]}
+            answer = corten(command, asset, *extra.get(command, []))
             assert (answer.status, answer.out) == (2, ""), command
             assert answer.err.startswith("corten: error: ")
             assert answer.err.count("\n") == 1
         assert not out.exists()
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "module attributes {a = " + "[" * 10**6,
+            "coreai.graph private @f(%x: " + "tuple<" * 10**6,
+            "// [[[ " + "[" * 10**6 + "\nmodule {",
+            '"unfinished',
+            "module {\n" * 10**6,
+            "\0" * 100,
+        ],
+        ids=["attribute", "type", "comment", "string", "region", "zeros"],
+    )
+    def test_text(self, text: str, tmp_path: Path) -> None:
+        path = tmp_path / "program.mlir"
+        path.write_text(text)
+        answer = corten("info", path)
+        assert (answer.status, answer.out) == (2, "")
+        assert answer.err.startswith(f"corten: error: {path}: ")
+        assert answer.err.count("\n") == 1
 
     def test_a_full_disk(self, asset: Path) -> None:
         with Path("/dev/full").open("w") as full:

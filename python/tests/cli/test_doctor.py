@@ -13,7 +13,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.command import ROOT, Written, corten
+import torch
+from support import zoo
+from support.command import ROOT, Written, corten, export
+
+from coreai_torch import TorchConverter, get_decomp_table
 
 
 def findings(path: Path) -> list[tuple[str, str, str]]:
@@ -27,6 +31,30 @@ def findings(path: Path) -> list[tuple[str, str, str]]:
 
 def test_a_sound_asset(asset: Path) -> None:
     assert findings(asset) == []
+
+
+@pytest.mark.parametrize("optimize", [False, True])
+@pytest.mark.parametrize("name", ["classifier", "bert", "qwen2"])
+def test_sound_models(name: str, optimize: bool, tmp_path: Path) -> None:
+    """Nothing is found where nothing is wrong, in half precision too."""
+    if name == "classifier":
+        exported = export()
+    else:
+        model, inputs = getattr(zoo, name)()
+        halves = [x.half() if x.is_floating_point() else x for x in inputs]
+        exported = torch.export.export(model.half(), tuple(halves))
+    converter = TorchConverter(mode=TorchConverter.Mode.RELEASE)
+    exported = exported.run_decompositions(get_decomp_table())
+    program = converter.add_exported_program(exported).to_coreai()
+    if optimize:
+        program.optimize()
+    path = tmp_path / "model.aimodel"
+    program.save_asset(path)
+    assert corten("doctor", path).out == f"{path}: nothing found\n"
+    # A state is an argument before the program is optimized, a handle after.
+    (entry,) = corten("info", "--json", path).json["entry_points"]
+    states = [(state["name"], state["dtype"]) for state in entry["states"]]
+    assert states == ([("b_calls", "f32")] if name == "classifier" else [])
 
 
 def test_asset_name(asset: Path) -> None:

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import ctypes
+import os
 import subprocess
 from pathlib import Path
 
@@ -60,6 +62,15 @@ def test_inspect(examples: Path, classifier: Written, tmp_path: Path) -> None:
     assert "No such file" in done.stderr
 
 
+def test_convert(examples: Path, classifier: Written, tmp_path: Path) -> None:
+    out = tmp_path / "out.aimodel"
+    assert run(examples / "convert", classifier.archive, out).returncode == 0
+    assert corten("doctor", out).status == 0
+    done = run(examples / "convert", classifier.path / "main.mlirb", out)
+    assert done.returncode == 2
+    assert "main.mlirb" in done.stderr
+
+
 def test_release(examples: Path, classifier: Written, tmp_path: Path) -> None:
     out = tmp_path / "out.aimodel"
     assert run(examples / "release", classifier.path, out).returncode == 0
@@ -88,6 +99,43 @@ def test_library_is_closed(installed: Path) -> None:
     ).stdout
     needed = [line for line in table.splitlines() if "NEEDED" in line]
     assert all("[libc." in n or "[libm." in n or "[ld-linux" in n for n in needed)
+
+
+class Value(ctypes.Structure):
+    """CortenValue, of a release that ends with `kind`."""
+
+    _fields_ = (
+        ("size", ctypes.c_size_t),
+        ("name", ctypes.c_char_p),
+        ("kind", ctypes.c_int),
+        ("canary", ctypes.c_char * 64),
+    )
+
+
+def test_callers_of_another_release(installed: Path, classifier: Written) -> None:
+    """Members that the caller does not have are left alone."""
+    library = ctypes.CDLL(str(next(installed.rglob("libcorten.so"))))
+    library.cortenErrorMessage.restype = ctypes.c_char_p
+    for function in (library.cortenModelOpen, library.cortenModelValue):
+        function.restype = ctypes.c_void_p
+    library.cortenModelEntryPointName.restype = ctypes.c_char_p
+    library.cortenModelValueCount.restype = ctypes.c_size_t
+    model = ctypes.c_void_p()
+    path = os.fsencode(classifier.path)
+    assert library.cortenModelOpen(path, ctypes.byref(model)) is None
+    assert library.cortenModelEntryPointName(model, 0) == b"main"
+    assert library.cortenModelEntryPointName(model, 1) is None
+    assert [library.cortenModelValueCount(model, 0, role) for role in range(4)] == [
+        *(1, 2, 1, 0)
+    ]
+    value = Value(size=Value.canary.offset, canary=b"untouched")
+    assert library.cortenModelValue(model, 0, 0, 0, ctypes.byref(value)) is None
+    assert (value.name, value.kind, value.canary) == (b"image", 0, b"untouched")
+    error = library.cortenModelValue(model, 0, 0, 1, ctypes.byref(value))
+    message = library.cortenErrorMessage(ctypes.c_void_p(error))
+    assert message == b"entry point main has no value 1 of this role"
+    library.cortenErrorFree(ctypes.c_void_p(error))
+    library.cortenModelFree(model)
 
 
 def test_headers_stand_alone(installed: Path, tmp_path: Path) -> None:

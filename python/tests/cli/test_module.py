@@ -4,12 +4,14 @@
 from __future__ import annotations
 
 import io
+import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from support.command import Written
+from support.command import ROOT, Written
 from support.command import corten as run
 
 import corten
@@ -52,12 +54,55 @@ def test_strip_and_save(model: corten.Model, tmp_path: Path) -> None:
     assert again.text() == model.text()
 
 
+def test_convert(classifier: Written, tmp_path: Path) -> None:
+    model = corten.convert_pt2(
+        classifier.archive, input_names=["image"], output_names=["probs", "features"]
+    )
+    path = tmp_path / "out.aimodel"
+    model.save(path)
+    ours, official = corten.open(path), corten.open(classifier.path)
+    assert ours.info()["entry_points"] == official.info()["entry_points"]
+    assert corten.diff(ours, official)["same"]
+    two = corten.convert_pt2(
+        entry_points={"a": classifier.archive, "b": classifier.archive}, release=True
+    )
+    assert [entry["name"] for entry in two.info()["entry_points"]] == ["a", "b"]
+    assert two.doctor() == []
+
+
+def test_mistakes_in_a_conversion(classifier: Written) -> None:
+    with pytest.raises(TypeError, match="needs a path or entry_points"):
+        corten.convert_pt2()
+    with pytest.raises(TypeError, match="single path"):
+        corten.convert_pt2(entry_points={"a": "a.pt2"}, input_names=["x"])
+    with pytest.raises(ValueError, match=r"nowhere\.pt2"):
+        corten.convert_pt2("nowhere.pt2")
+
+
+def test_view(model: corten.Model, tmp_path: Path) -> None:
+    model.view(tmp_path / "page.html", {"errors": {"3": 0.5}})
+    assert "layer_norm" in (tmp_path / "page.html").read_text()
+    with pytest.raises(ValueError, match="errors"):
+        model.view(tmp_path / "page.html", {"errors": 3})
+
+
 def test_a_model_outlives_its_folder(asset: Path, tmp_path: Path) -> None:
     model = corten.open(asset)
     for file in asset.iterdir():
         file.unlink()
     model.save(tmp_path / "copy.aimodel")
     assert corten.open(tmp_path / "copy.aimodel").text() == model.text()
+
+
+def test_the_guide(
+    classifier: Written, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copy(classifier.archive, tmp_path / "model.pt2")
+    monkeypatch.chdir(tmp_path)
+    guide = (ROOT / "docs" / "cli.md").read_text()
+    (example,) = re.findall(r"```python\n(.*?)```", guide, re.DOTALL)
+    exec(compile(example, "docs/cli.md", "exec"), {})
+    assert corten.doctor("release.aimodel") == []
 
 
 def test_errors(model: corten.Model, tmp_path: Path) -> None:

@@ -81,10 +81,10 @@ def test_scopes():
 
 
 def test_a_large_graph_is_fast():
-    start = time.perf_counter()
+    start = time.process_time()
     graph = chain(50_000, [(i, i + 7) for i in range(0, 49_000, 3)])
     assert graph.get_max_depth() == 49_999
-    assert time.perf_counter() - start < 5
+    assert time.process_time() - start < 3
 
 
 @pytest.mark.parametrize("name", SUBJECTS)

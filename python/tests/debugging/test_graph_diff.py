@@ -11,6 +11,7 @@ from typing import Any
 import networkx as nx
 import pytest
 import torch
+from benchmarks.graph_diff import stack
 from support import zoo
 
 from coreai_torch import TorchConverter, _native
@@ -457,50 +458,17 @@ def test_empty_graphs() -> None:
 # --- size ---------------------------------------------------------------------
 
 
-def stack_text(layers: int, edited: frozenset[int] = frozenset()) -> bytes:
-    """A program of six operations a layer, in generic form."""
-    tensor = "tensor<4x4xf32>"
-    lines = []
-    value = "%arg0"
-
-    def binary(name: str, result: str, lhs: str, rhs: str) -> str:
-        return (
-            f'{result} = "coreai.decomposable.{name}"({lhs}, {rhs}) : '
-            f"({tensor}, {tensor}) -> {tensor}"
-        )
-
-    for i in range(layers):
-        activation = "sigmoid" if i in edited else "relu"
-        for name in "wu":
-            lines.append(
-                f"%{name}{i} = coreai.constant dense_resource<{name}{i}> : {tensor}"
-            )
-        lines += [
-            binary("broadcasting_batch_matmul", f"%a{i}", value, f"%w{i}"),
-            f'%b{i} = "coreai.{activation}"(%a{i}) : ({tensor}) -> {tensor}',
-            binary("broadcasting_batch_matmul", f"%c{i}", f"%b{i}", f"%u{i}"),
-            binary("broadcasting_add", f"%d{i}", f"%c{i}", value),
-        ]
-        value = f"%d{i}"
-    body = "\n".join(lines)
-    return (
-        f'coreai.graph @main(%arg0: {tensor} {{coreai.name = "x"}}) -> '
-        f'({tensor} {{coreai.name = "y"}}) {{\n{body}\n'
-        f"coreai.output {value} : {tensor}\n}}"
-    ).encode()
-
-
 def test_edits_of_a_program_with_thousands_of_operations() -> None:
     """All layers look alike; still each edit is found where it is."""
     edits = frozenset({7, 1000, 1999})
-    source = _native.receive(stack_text(2000))
-    target = _native.receive(stack_text(2000, edits))
+    source = _native.receive(stack(2000))
+    target = _native.receive(stack(2000, edits))
     diff = GraphDiff(
         _native.diff_graph(source, target, "main", _native.WeightPolicy.IGNORE)
     )
     rows = changes(diff)
     assert [row[0] for row in rows] == ["removed"] * 3 + ["added"] * 3
-    # A layer has twelve nodes, its activation is the ninth operation or value;
+    # A layer has twelve nodes, its activation is the seventh;
     # before the first are the graph, its region, its block and its argument.
     places = [4 + 12 * layer + 6 for layer in sorted(edits)]
     assert diff.unmapped_source_nodes == diff.unmapped_target_nodes == places

@@ -155,16 +155,20 @@ def test_results_of_one_operation_stay_in_order():
 
     class Model(torch.nn.Module):
         def forward(self, x):
-            return [part + 1 for part in x.chunk(5)]
+            return [part.reshape(2, 1) + 1 for part in x.chunk(5)]
 
     exported = export(Model(), (torch.arange(10.0),))
     program = convert(exported)
-    entry = get_torch_to_coreai_output_mapping(program)["split_with_sizes"]
+    mapping = get_torch_to_coreai_output_mapping(program)
+    entry, second = mapping["split_with_sizes"], mapping["view_1"]
     inspector = _ProgramInspector(program, "main")
     for _ in range(4):
         values = ask(inspector, [entry.target_op_id], {"x": torch.arange(10.0)})
         found = [value.tolist() for value in values[entry.target_op_id]]
         assert found == [[0, 1], [2, 3], [4, 5], [6, 7], [8, 9]]
+        # What only has another shape is told apart as well.
+        values = ask(inspector, [second.target_op_id], {"x": torch.arange(10.0)})
+        assert values[second.target_op_id][0].tolist() == [[2.0], [3.0]]
     # What was added to ask for them is not shown.
     assert len(inspector.last_outputs) == 5
 

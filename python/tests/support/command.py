@@ -40,29 +40,38 @@ class Written:
     """An asset and what the official runtime says of it."""
 
     path: Path
+    #: The exported program.
+    archive: Path
     inputs: list[str]
     outputs: list[str]
     states: list[str]
 
 
-def write(folder: Path, name: str, **converter: Any) -> Written:
-    """Convert the classifier and let the official package save it."""
+def export() -> torch.export.ExportedProgram:
+    """The classifier, with weights that are always the same."""
     torch.manual_seed(0)
-    exported = torch.export.export(
+    return torch.export.export(
         Classifier().eval(),
         (torch.randn(2, 3, 8, 8),),
         dynamic_shapes=({0: torch.export.Dim("batch", min=1, max=64)},),
-    ).run_decompositions(get_decomp_table())
+    )
+
+
+def write(folder: Path) -> Written:
+    """Save the classifier, and its asset as the official package writes it."""
+    exported = export().run_decompositions(get_decomp_table())
+    archive = folder / "model.pt2"
+    torch.export.save(exported, archive)
     program = (
-        TorchConverter(**converter)
+        TorchConverter()
         .add_exported_program(
             exported, input_names=["image"], output_names=["probs", "features"]
         )
         .to_coreai()
     )
-    path = folder / name
+    path = folder / "model.aimodel"
     program.save_asset(path)
-    return Written(path, *interface(program))
+    return Written(path, archive, *interface(program))
 
 
 @dataclass(frozen=True)

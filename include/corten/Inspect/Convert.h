@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// From `.pt2` files to a model that can be looked at and written: what
+// `corten convert` does, without Python and without torch.
+
+#ifndef CORTEN_INSPECT_CONVERT_H
+#define CORTEN_INSPECT_CONVERT_H
+
+#include "corten/Inspect/Model.h"
+
+#include <functional>
+
+namespace corten {
+
+/// A program that torch.export.save wrote, and what its graph is to be called.
+struct ProgramFile {
+  std::string path;
+  /// Of the entry point.
+  std::string name = "main";
+  /// Empty lists keep the names of the exported program.
+  std::vector<std::string> inputNames;
+  std::vector<std::string> outputNames;
+  std::vector<std::string> stateNames;
+};
+
+struct ConvertFilesOptions {
+  /// Leave out where ops come from: no files, no lines, no module names.
+  bool release = false;
+  /// Told now and then how many nodes have been converted.
+  std::function<void(size_t)> progress;
+};
+
+/// A converted model, and what the user should know about it all the same.
+struct ConvertedFiles {
+  std::unique_ptr<Model> model;
+  std::vector<std::string> warnings;
+};
+
+/// Converts all programs into one model, each an entry point. Weights stay in
+/// the files, which are mapped. The error lists everything that cannot be
+/// converted, with the lines of the user's code.
+llvm::Expected<ConvertedFiles>
+convertFiles(const std::vector<ProgramFile> &files,
+             const ConvertFilesOptions &options = {});
+
+} // namespace corten
+
+#endif // CORTEN_INSPECT_CONVERT_H

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "corten/Inspect/Compare.h"
+
+#include "corten/GraphDiff/GraphDiff.h"
+#include "mlir/IR/BuiltinOps.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/JSON.h"
+
+using namespace corten;
+namespace json = llvm::json;
+
+struct Comparison::State {
+  std::string first, second;
+  std::vector<NamedDiff> diffs;
+  DiffFormat format;
+};
+
+Comparison::Comparison(std::unique_ptr<State> state)
+    : state(std::move(state)) {}
+Comparison::~Comparison() = default;
+Comparison::Comparison(Comparison &&) noexcept = default;
+Comparison &Comparison::operator=(Comparison &&) noexcept = default;
+
+llvm::Expected<Comparison> Comparison::make(Model &first, Model &second,
+                                            const CompareOptions &options) {
+  auto state = std::make_unique<State>();
+  state->first = first.path();
+  state->second = second.path();
+  state->format.maxItems = options.maxItems;
+  WeightPolicy weights =
+      options.compareWeights ? WeightPolicy::Digest : WeightPolicy::Ignore;
+  if (options.graph.empty()) {
+    state->diffs = diffModules(first.module(), second.module(), weights);
+  } else {
+    llvm::Expected<GraphDiff> diff =
+        diffModules(first.module(), second.module(),
+                    llvm::StringRef(options.graph), weights);
+    if (!diff)
+      return diff.takeError();
+    state->diffs.push_back({options.graph, std::move(*diff)});
+  }
+  return Comparison(std::move(state));
+}
+
+bool Comparison::isSame() const {
+  return llvm::all_of(state->diffs,
+                      [](const NamedDiff &diff) { return diff.isSame(); });
+}
+
+void Comparison::print(llvm::raw_ostream &os) const {
+  printDiffs(state->diffs, os, state->format);
+}
+
+void Comparison::printHtml(llvm::raw_ostream &os) const {
+  printDiffsAsHtml(state->diffs, os, state->format);
+}
+
+static llvm::StringRef statusName(OperationDiff::Status status) {
+  switch (status) {
+  case OperationDiff::Status::Modified:
+    return "modified";
+  case OperationDiff::Status::Removed:
+    return "removed";
+  case OperationDiff::Status::Added:
+    return "added";
+  }
+  llvm_unreachable("all are listed");
+}
+
+/// The op at a node, or null.
+static json::Value operationAt(const LabelledGraph &graph, int node) {
+  if (node == Matching::kNone)
+    return nullptr;
+  return json::Object{{"id", node},
+                      {"op", json::fixUTF8(graph.str(graph.nodes[node].name))}};
+}
+
+static json::Value graphJson(const NamedDiff &named) {
+  json::Object result{{"label", json::fixUTF8(named.label)},
+                      {"same", named.isSame()},
+                      {"paired", named.diff.has_value()}};
+  json::Array operations;
+  if (named.diff)
+    for (const OperationDiff &op : operationDiffs(*named.diff))
+      operations.push_back(
+          json::Object{{"status", statusName(op.status)},
+                       {"source", operationAt(*named.diff->source, op.source)},
+                       {"target", operationAt(*named.diff->target, op.target)},
+                       {"details", json::fixUTF8(op.details)}});
+  result["operations"] = std::move(operations);
+  return result;
+}
+
+json::Object Comparison::json() const {
+  json::Array graphs;
+  for (const NamedDiff &diff : state->diffs)
+    graphs.push_back(graphJson(diff));
+  return json::Object{{"source", json::fixUTF8(state->first)},
+                      {"target", json::fixUTF8(state->second)},
+                      {"same", isSame()},
+                      {"graphs", std::move(graphs)}};
+}
