@@ -526,7 +526,7 @@ def test_decomposition_table():
         )
     }
     table.clear()
-    assert len(get_decomp_table()) == len(default) - 12
+    assert len(get_decomp_table()) == len(default) - len(missing)
 
 
 def test_public_names():
