@@ -11,6 +11,8 @@
 #include "mlir/IR/DialectResourceBlobManager.h"
 #include "llvm/ADT/TypeSwitch.h"
 
+#include <numeric>
+
 using namespace corten;
 using namespace mlir;
 
@@ -439,6 +441,18 @@ Attribute AttributeImporter::translate(Attribute attribute) {
 // Elements
 //===----------------------------------------------------------------------===//
 
+/// Whether a weight of so many bytes can have the elements of a type, each of
+/// `width` bits. Those of less than a byte are packed, all but booleans, and
+/// their last byte may be followed by what fills up a group of whole bytes.
+static bool isSizeOf(uint64_t size, RankedTensorType type, uint64_t width) {
+  uint64_t count = type.getNumElements();
+  if (width >= 8 || type.getElementType().isSignlessInteger())
+    return size == count * llvm::divideCeil(width, 8);
+  uint64_t packed = llvm::divideCeil(count * width, 8);
+  return size >= packed &&
+         size <= llvm::alignTo(packed, std::lcm(width, uint64_t(8)) / 8);
+}
+
 Attribute AttributeImporter::elements(Attribute data, Type type) {
   auto tensor = dyn_cast<RankedTensorType>(type);
   if (!tensor || !tensor.hasStaticShape()) {
@@ -450,8 +464,6 @@ Attribute AttributeImporter::elements(Attribute data, Type type) {
     width = int64_t(2) * cast<ComplexType>(tensor.getElementType())
                              .getElementType()
                              .getIntOrFloatBitWidth();
-  uint64_t bytes = static_cast<uint64_t>(llvm::divideCeil(width, 8));
-
   if (auto resource = dyn_cast<aicode::ResourceAttr>(data)) {
     AsmResourceBlob *blob = resource.getHandle().getBlob();
     StringRef key = resource.getHandle().getKey();
@@ -460,7 +472,7 @@ Attribute AttributeImporter::elements(Attribute data, Type type) {
       return {};
     }
     ArrayRef<char> weight = blob->getData();
-    if (weight.size() != tensor.getNumElements() * bytes) {
+    if (!isSizeOf(weight.size(), tensor, width)) {
       error() << "the weight \"" << key << "\" has " << weight.size()
               << " bytes, which is not the size of " << type;
       return {};

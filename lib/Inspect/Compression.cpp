@@ -4,6 +4,7 @@
 
 #include "corten/Dialect/CoreAI/IR/CoreAIOps.h"
 
+#include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/TypeUtilities.h"
 

@@ -244,5 +244,12 @@ ProgramInfo corten::describeProgram(ModuleOp module) {
   info.operations = operations(module);
   info.composites = composites(module);
   info.weights = weights(module);
+  info.compression = inspectCompression(
+      module, [](Operation *op) -> std::optional<std::string> {
+        auto constant = tensorConstant(cast<coreai::ConstantOp>(op));
+        if (!constant || !constant->isWeight())
+          return std::nullopt;
+        return constant->key.str();
+      });
   return info;
 }

@@ -81,6 +81,23 @@ json::Object corten::infoJson(const ProgramInfo &info) {
                         {"elements", group.elements},
                         {"bytes", group.bytes}};
   };
+  auto compressed =
+      [](const CompressionReport::Compressed &weight) -> json::Value {
+    return json::Object{{"name", text(weight.name)},
+                        {"scheme", text(weight.scheme)},
+                        {"type", text(weight.type)},
+                        {"elements", weight.elements},
+                        {"bytes", weight.bytes},
+                        {"uncompressed_bytes", weight.denseBytes},
+                        {"ideal_bytes", weight.idealBytes}};
+  };
+  auto uncompressed =
+      [](const CompressionReport::Uncompressed &weight) -> json::Value {
+    return json::Object{{"name", text(weight.name)},
+                        {"type", text(weight.type)},
+                        {"bytes", weight.bytes},
+                        {"reason", text(weight.reason)}};
+  };
   return json::Object{
       {"path", text(info.path)},
       {"entry_points", arrayOf(info.entryPoints, entryPoint)},
@@ -90,6 +107,8 @@ json::Object corten::infoJson(const ProgramInfo &info) {
       {"composites", arrayOf(info.composites, composite)},
       {"weight_bytes", info.weightBytes()},
       {"weights", arrayOf(info.weights, weight)},
+      {"compressed", arrayOf(info.compression.compressed, compressed)},
+      {"uncompressed", arrayOf(info.compression.uncompressed, uncompressed)},
       {"versions",
        json::Object{{"asset", info.versions.asset ? text(*info.versions.asset)
                                                   : json::Value(nullptr)},
@@ -184,6 +203,38 @@ static void printEntryPoint(const EntryPointInfo &entry,
   section.print(os);
 }
 
+/// How weights are compressed; nothing where none is.
+static void printCompression(const CompressionReport &report,
+                             llvm::raw_ostream &os) {
+  uint64_t bytes = 0, before = 0;
+  for (const CompressionReport::Compressed &weight : report.compressed) {
+    bytes += weight.bytes;
+    before += weight.denseBytes;
+  }
+  Section compressed("compressed weights: " + describeBytes(bytes) + " of " +
+                     describeBytes(before));
+  for (const CompressionReport::Compressed &weight : report.compressed) {
+    std::string line;
+    llvm::raw_string_ostream stream(line);
+    stream << weight.scheme << ": "
+           << llvm::format("%.2f", 8.0 * static_cast<double>(weight.bytes) /
+                                       static_cast<double>(std::max<int64_t>(
+                                           weight.elements, 1)))
+           << " bits, " << describeBytes(weight.bytes) << " of "
+           << describeBytes(weight.denseBytes) << ", ideal "
+           << describeBytes(weight.idealBytes);
+    compressed.add(weight.name.empty() ? weight.type : weight.name, line);
+  }
+  compressed.print(os);
+  if (report.compressed.empty())
+    return;
+  Section others("other weights");
+  for (const CompressionReport::Uncompressed &weight : report.uncompressed)
+    others.add(weight.name.empty() ? weight.type : weight.name,
+               describeBytes(weight.bytes) + ", " + weight.reason);
+  others.print(os);
+}
+
 void corten::printInfo(const ProgramInfo &info, llvm::raw_ostream &os) {
   os << info.path << '\n';
   for (const EntryPointInfo &entry : info.entryPoints)
@@ -206,6 +257,7 @@ void corten::printInfo(const ProgramInfo &info, llvm::raw_ostream &os) {
                                        plural(group.count, "tensor") + ", " +
                                        plural(group.elements, "element"));
   weights.print(os);
+  printCompression(info.compression, os);
 
   Section about("about");
   auto addText = [&](StringRef name, StringRef value) {

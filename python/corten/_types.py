@@ -60,6 +60,27 @@ class WeightGroup(TypedDict):
     bytes: int
 
 
+class CompressedWeight(TypedDict):
+    """A weight that a program keeps compressed."""
+
+    name: str
+    scheme: str
+    type: str
+    elements: int
+    bytes: int
+    uncompressed_bytes: int
+    ideal_bytes: int
+
+
+class UncompressedWeight(TypedDict):
+    """A weight that a program has as it is, and why."""
+
+    name: str
+    type: str
+    bytes: int
+    reason: str
+
+
 class Versions(TypedDict):
     """Numbers that loaders look at; None where a program is in no asset."""
 
@@ -89,6 +110,8 @@ class Info(TypedDict):
     composites: list[Composite]
     weight_bytes: int
     weights: list[WeightGroup]
+    compressed: list[CompressedWeight]
+    uncompressed: list[UncompressedWeight]
     versions: Versions
     metadata: Metadata
     file_size: int | None

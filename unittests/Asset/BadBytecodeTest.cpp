@@ -48,7 +48,7 @@ std::string readAll(StringRef bytes) {
   mlir::ScopedDiagnosticHandler handler(&context,
                                         [&](mlir::Diagnostic &diagnostic) {
                                           if (message.empty())
-          message = diagnostic.str();
+                                            message = diagnostic.str();
                                           return mlir::success();
                                         });
   mlir::OwningOpRef<mlir::ModuleOp> module = importProgram(**code, owner);

@@ -7,13 +7,18 @@
 #ifndef CORTEN_INSPECT_COMPRESSION_H
 #define CORTEN_INSPECT_COMPRESSION_H
 
-#include "mlir/IR/BuiltinOps.h"
-
 #include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/ADT/StringRef.h"
 
 #include <optional>
 #include <string>
 #include <vector>
+
+namespace mlir {
+class ModuleOp;
+class Operation;
+class ShapedType;
+} // namespace mlir
 
 namespace corten {
 

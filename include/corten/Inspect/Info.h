@@ -7,6 +7,8 @@
 #ifndef CORTEN_INSPECT_INFO_H
 #define CORTEN_INSPECT_INFO_H
 
+#include "corten/Inspect/Compression.h"
+
 #include "llvm/Support/raw_ostream.h"
 
 #include <cstdint>
@@ -103,6 +105,8 @@ struct ProgramInfo {
   std::vector<CompositeInfo> composites;
   /// Largest first. Constants that share their memory count once.
   std::vector<WeightGroup> weights;
+  /// How each weight is compressed, or why not, by the names of resources.
+  CompressionReport compression;
   VersionInfo versions;
 
   /// Of metadata.json; empty where it says nothing.

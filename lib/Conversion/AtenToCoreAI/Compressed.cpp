@@ -125,11 +125,10 @@ static LogicalResult checkCount(const AtenNode &node, Emitter &emit,
   return message;
 }
 
-/// Numbers of this type are what blocks of data may be.
-static bool isQuantized(Type element) {
-  auto integer = dyn_cast<IntegerType>(element);
-  return integer ? integer.getWidth() <= 8 && !integer.isSignless()
-                 : isa<FloatType>(element);
+/// Integers that numbers are quantized to.
+static bool isNarrowInteger(Type element) {
+  auto integer = dyn_cast_if_present<IntegerType>(element);
+  return integer && integer.getWidth() <= 8 && !integer.isSignless();
 }
 
 static LogicalResult checkBlocks(const AtenNode &node, Emitter &emit,
@@ -139,7 +138,7 @@ static LogicalResult checkBlocks(const AtenNode &node, Emitter &emit,
   bool hasMinval = !call.minval.empty() && node.has(call.minval);
   if (node.has(call.zeroPoint) && hasMinval)
     return emit.error(node) << "zero_point and minval exclude each other";
-  if (!isQuantized(element))
+  if (!isNarrowInteger(element) && !isa<FloatType>(element))
     return emit.error(node) << "data must be integers of up to eight bits or "
                             << "floats, got " << element;
   if (isa<FloatType>(element) && (node.has(call.zeroPoint) || hasMinval))
@@ -279,8 +278,7 @@ static FailureOr<Value> lowerQuantize(const AtenNode &node, Emitter &emit) {
     return emit.error(node)
            << "only floats can be quantized, not " << type.getElementType();
   bool isFloat8 = isa_and_present<Float8E4M3FNType, Float8E5M2Type>(quantized);
-  auto integer = dyn_cast_if_present<IntegerType>(quantized);
-  if (!isFloat8 && !(integer && integer.getWidth() <= 8))
+  if (!isFloat8 && !isNarrowInteger(quantized))
     return emit.error(node) << "cannot quantize to " << scalarTypeName(logical);
   FailureOr<ActivationParameters> parameters = activationParameters(
       node, emit, type, quantized, type.getElementType(), logical);
@@ -304,8 +302,7 @@ static FailureOr<Value> lowerDequantize(const AtenNode &node, Emitter &emit) {
   Type element = type.getElementType();
   Type result = emit.elementType(node.result().dtype);
   // Only these are quantized numbers to the dialect.
-  auto integer = dyn_cast<IntegerType>(element);
-  if (!(integer && integer.getWidth() <= 8) &&
+  if (!isNarrowInteger(element) &&
       !isa<Float8E4M3FNType, Float8E5M2Type>(element))
     return emit.error(node) << "cannot dequantize data of " << element;
   ScalarType logical = node.has("input_dtype") ? node["input_dtype"].asDType()

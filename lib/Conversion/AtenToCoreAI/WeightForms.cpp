@@ -264,8 +264,9 @@ bool WeightForms::use(const Node &call, StringRef parameter, WeightForm form) {
     if (found == known.end())
       known.push_back(std::move(form));
     uses[{&call, static_cast<unsigned>(i)}] = {weight, index};
+    return true;
   }
-  return true;
+  return false;
 }
 
 std::optional<WeightForms::Error>

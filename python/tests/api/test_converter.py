@@ -507,7 +507,8 @@ def test_decomposition_table():
     table = get_decomp_table()
     assert isinstance(table, dict)
     missing = {str(key) for key in default} - {str(key) for key in table}
-    assert missing == {
+    # There if something has imported torchao.
+    assert missing - {"torchao.dequantize_affine.default"} == {
         f"aten.{name}.default"
         for name in (
             "hardsigmoid",
@@ -525,7 +526,7 @@ def test_decomposition_table():
         )
     }
     table.clear()
-    assert len(get_decomp_table()) == len(default) - 12
+    assert len(get_decomp_table()) == len(default) - len(missing)
 
 
 def test_public_names():

@@ -7,6 +7,7 @@ import torch
 from support.cases import export
 from torch import nn
 
+import corten
 from compression.schemes import SCHEMES, compress
 from coreai_torch import TorchConverter
 
@@ -97,3 +98,24 @@ def test_a_plain_model_has_no_table_of_compression():
     converter.to_coreai()
     assert converter.report().compressed == []
     assert "Compressed" not in str(converter.report())
+
+
+def test_of_a_saved_program(tmp_path):
+    torch.manual_seed(0)
+    converter = TorchConverter().add_exported_program(
+        export(Model(), (torch.randn(2, 32),))
+    )
+    program = converter.to_coreai()
+    program.save_asset(tmp_path / "model.aimodel")
+    model = corten.open(tmp_path / "model.aimodel")
+    info = model.info()
+    sizes = [
+        (weight["scheme"], weight["bytes"], weight["ideal_bytes"])
+        for weight in info["compressed"]
+    ]
+    assert sizes == [
+        (weight.scheme, weight.bytes, weight.ideal_bytes)
+        for weight in converter.report().compressed
+    ]
+    reasons = {weight["reason"] for weight in info["uncompressed"]}
+    assert "the model has it as f32" in reasons
