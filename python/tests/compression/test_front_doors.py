@@ -3,15 +3,19 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 import torch
 from pt2.pairs import assert_same
 from support.cases import export
 
+import corten
 from compression.schemes import SCHEMES, Layers, Scheme
+from coreai_torch import TorchConverter
 
-
-@pytest.mark.parametrize(
+#: One of each form that data can have.
+FORMS = pytest.mark.parametrize(
     "scheme",
     [
         scheme
@@ -29,12 +33,36 @@ from compression.schemes import SCHEMES, Layers, Scheme
     ],
     ids=lambda scheme: scheme.name,
 )
-def test_a_saved_program(scheme: Scheme, tmp_path) -> None:
+
+
+def _exported(scheme: Scheme) -> torch.export.ExportedProgram:
     torch.manual_seed(0)
     args = (
         torch.randint(0, 32, (2, 3)),
         torch.randn(2, 16),
         torch.randn(2, 8, 5, 4),
     )
-    exported = export(Layers(scheme, torch.float32).eval(), args)
-    assert_same(exported, tmp_path / "model.pt2", decompose=False)
+    return export(Layers(scheme, torch.float32).eval(), args)
+
+
+@FORMS
+def test_a_saved_program(scheme: Scheme, tmp_path: Path) -> None:
+    assert_same(_exported(scheme), tmp_path / "model.pt2", decompose=False)
+
+
+@FORMS
+def test_a_native_asset(scheme: Scheme, tmp_path: Path) -> None:
+    """Written as the official package writes it, and read again."""
+    converter = TorchConverter(verbose=False)
+    program = converter.add_exported_program(_exported(scheme)).to_coreai()
+    program.optimize()
+    program.save_asset(tmp_path / "official.aimodel")
+    corten.save(program, tmp_path / "native.aimodel")
+    official, native = (
+        (tmp_path / f"{name}.aimodel" / "main.mlirb").read_bytes()
+        for name in ("official", "native")
+    )
+    assert native == official
+    model = corten.open(tmp_path / "native.aimodel")
+    model.save(tmp_path / "again.aimodel")
+    assert (tmp_path / "again.aimodel" / "main.mlirb").read_bytes() == official
