@@ -8,6 +8,7 @@
 #include "llvm/Support/raw_ostream.h"
 
 #include <chrono>
+#include <cmath>
 
 using namespace corten;
 using llvm::StringRef;
@@ -81,6 +82,18 @@ static std::string formatDate(int64_t date) {
   return text;
 }
 
+/// True if a number in the text is too large for one: it was read as infinite,
+/// which JSON cannot say.
+static bool hasInfinity(const llvm::json::Value &value) {
+  if (const llvm::json::Array *array = value.getAsArray())
+    return llvm::any_of(*array, hasInfinity);
+  if (const llvm::json::Object *object = value.getAsObject())
+    return llvm::any_of(
+        *object, [](const auto &member) { return hasInfinity(member.second); });
+  std::optional<double> number = value.getAsNumber();
+  return number && !std::isfinite(*number);
+}
+
 llvm::Expected<AssetMetadata> corten::parseMetadata(StringRef text) {
   if (isTooDeep(text))
     return wrong("nested more than {0} deep", kDeepestNesting);
@@ -90,6 +103,8 @@ llvm::Expected<AssetMetadata> corten::parseMetadata(StringRef text) {
   llvm::json::Object *object = value->getAsObject();
   if (!object)
     return wrong("not a JSON object");
+  if (hasInfinity(*value))
+    return wrong("a number is too large");
   auto take = [&](StringRef key) {
     return object->getString(key).value_or("").str();
   };

@@ -98,6 +98,17 @@ TEST(MetadataTest, RefusesWhatLoadersRefuse) {
   EXPECT_EQ(refusal(R"({"assetVersion": "2.1"})"), "");
 }
 
+TEST(MetadataTest, NumbersAreFinite) {
+  auto with = [](const char *number) {
+    return std::string(R"({"assetVersion": "2.0",
+      "creatorDefinedMetadata": {"a": [{"b": )") +
+           number + "}]}}";
+  };
+  EXPECT_EQ(refusal(with("1e308")), "");
+  EXPECT_EQ(refusal(with("1e3081")), "metadata.json: a number is too large");
+  EXPECT_EQ(refusal(with("-1e999")), "metadata.json: a number is too large");
+}
+
 TEST(MetadataTest, NestingIsBounded) {
   std::string deep(1'000'000, '[');
   EXPECT_EQ(refusal(deep), "metadata.json: nested more than 256 deep");
