@@ -86,6 +86,21 @@ static SmallVector<Window> windowsOf(const AtenNode &node, int64_t spatial) {
   return windows;
 }
 
+/// Cuts windows to what they see of `x` and its padding. In ceil mode one may
+/// be larger by any factor (AvgPool2d(1280) of 4 x 4 elements), and there is no
+/// need to pad so far.
+static SmallVector<Window> withinInput(SmallVector<Window> windows, Value x) {
+  ArrayRef<int64_t> extents =
+      Emitter::type(x).getShape().take_back(windows.size());
+  for (auto [window, extent] : llvm::zip_equal(windows, extents)) {
+    int64_t visible = extent + 2 * window.padding;
+    if (window.ceilMode && !ShapedType::isDynamic(extent) &&
+        window.dilation == 1 && window.kernel > visible)
+      window.kernel = visible;
+  }
+  return windows;
+}
+
 static SmallVector<int64_t> eachOf(ArrayRef<Window> windows,
                                    int64_t Window::*member) {
   return llvm::map_to_vector(
@@ -259,7 +274,7 @@ static FailureOr<Results> lowerMaxPool(const AtenNode &node, Emitter &emit) {
     x = emit.expandDims(x, {0});
     type = withAxis(type, 0, 1);
   }
-  SmallVector<Window> windows = windowsOf(node, spatial);
+  SmallVector<Window> windows = withinInput(windowsOf(node, spatial), x);
   auto sizes = [&](int64_t Window::*member) {
     return emit.indices(eachOf(windows, member), IndexKind::Unsigned);
   };
@@ -368,6 +383,7 @@ static FailureOr<Value> lowerAvgPool(const AtenNode &node, Emitter &emit,
                       emit.scalar(node.flag("ceil_mode")),
                       emit.scalar(node.flag("count_include_pad")),
                       emit.index(override)};
+  windows = withinInput(std::move(windows), x);
   auto body = [&](ValueRange arguments) -> FailureOr<Value> {
     Type wide = emit.accumulationType(element);
     Value input = emit.cast(arguments[0], wide);

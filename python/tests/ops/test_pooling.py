@@ -113,6 +113,20 @@ CASES = [
         floats(1, 2, 5, 6),
         dynamic=((2, 3),),
     ),
+    # The window is larger than the input; one that is padded so far has no room
+    # in memory.
+    case(
+        "windows beyond the input",
+        lambda x: (
+            F.avg_pool2d(x, 20000, ceil_mode=True),
+            F.avg_pool2d(x, (20000, 3), 20000, (2, 1), True, False),
+            F.avg_pool2d(x, 20000, 20000, 2, True, divisor_override=3),
+            F.max_pool2d(x, 20000, ceil_mode=True, return_indices=True),
+            F.max_pool2d(x, (20000, 2), 20000, (3, 1), ceil_mode=True),
+        ),
+        floats(1, 2, 5, 6),
+        dtypes=ALL_FLOATS,
+    ),
     case(
         "avg ceil", avg2(3, 2, 1, ceil_mode=True), floats(1, 2, 6, 5), dynamic=((2, 3),)
     ),
