@@ -58,6 +58,8 @@ _LINK_FLAGS = ["-shared", "-nostdlib", "-fno-sanitize-link-runtime"]
 
 _SECONDS = 120
 
+_OUTDATED = re.compile(r"^fatal error: .* precompiled", re.MULTILINE)
+
 _DIAGNOSTIC = re.compile(
     r"^(?P<file>[^:]+):(?P<line>\d+):(?P<column>\d+): (?P<rest>.*)$"
 )
@@ -207,22 +209,18 @@ def compile_kernel(source: str) -> tuple[Path | None, list[CompileError]]:
     result = folder / f"{key[:32]}.so"
     if result.exists():
         return result, []
-    header = _precompiled(folder)
     with tempfile.TemporaryDirectory(dir=folder) as scratch:
         text = Path(scratch) / "kernel.cpp"
         text.write_text(source)
         made = Path(scratch) / "kernel.so"
-        done = _run(
-            [
-                *command,
-                *_LINK_FLAGS,
-                "-include-pch",
-                str(header),
-                str(text),
-                "-o",
-                str(made),
-            ]
-        )
+        for attempt in range(2):
+            header = _precompiled(folder)
+            files = ["-include-pch", str(header), str(text), "-o", str(made)]
+            done = _run([*command, *_LINK_FLAGS, *files])
+            # clang compares times: the same headers may have been written again.
+            if attempt or not _OUTDATED.search(done.stderr):
+                break
+            header.unlink(missing_ok=True)
         if done.returncode:
             errors = _errors(done.stderr, scratch)
             if not errors:

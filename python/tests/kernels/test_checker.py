@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import contextlib
 import math
+import os
 import random
+import shutil
 
 import pytest
 import torch
@@ -185,6 +187,22 @@ def test_compiled_kernels_are_kept(tmp_path, monkeypatch):
     monkeypatch.setattr(_compiler, "_run", None)
     checked.check(numbers(7)).raise_if_failed()
     assert kept == {path.name: path.stat().st_mtime_ns for path in tmp_path.iterdir()}
+
+
+def test_headers_that_were_written_again(tmp_path, monkeypatch):
+    """A second checkout at the place of the first: the same text, newer files."""
+    headers = tmp_path / "metal"
+    shutil.copytree(_compiler._HEADERS, headers)
+    monkeypatch.setattr(_compiler, "_HEADERS", headers)
+    monkeypatch.setenv("COREAI_TORCH_CACHE", str(tmp_path / "cache"))
+    _compiler._toolchain.cache_clear()
+    try:
+        kernel("o[id] = x[id];").check(X).raise_if_failed()
+        for header in headers.iterdir():
+            os.utime(header, (0, 0))
+        kernel("o[id] = x[id] + 0;").check(X).raise_if_failed()
+    finally:
+        _compiler._toolchain.cache_clear()
 
 
 @pytest.mark.parametrize("chosen", ["", "/nowhere/clang++"])
