@@ -3,6 +3,7 @@
 // Writes assets: all of it beside the target first, then one rename.
 
 #include "Digest.h"
+#include "DirectFile.h"
 #include "ErrorCollector.h"
 #include "corten/Asset/Asset.h"
 #include "corten/Asset/Translation.h"
@@ -40,14 +41,14 @@ class HashedFile : public llvm::raw_pwrite_stream {
 public:
   static llvm::Expected<std::unique_ptr<HashedFile>>
   create(const std::string &path);
-  ~HashedFile() override;
+  ~HashedFile() override { flush(); }
 
   /// Everything is on the disk when this succeeds.
   llvm::Expected<Digest> finish();
 
 private:
-  HashedFile(std::string path, int descriptor)
-      : path(std::move(path)), descriptor(descriptor) {
+  HashedFile(std::string path, std::unique_ptr<DirectFile> file)
+      : path(std::move(path)), file(std::move(file)) {
     SetBufferSize(1 << 16);
   }
 
@@ -56,72 +57,43 @@ private:
     llvm_unreachable("bytes that were hashed are not written again");
   }
   uint64_t current_pos() const override { return written; }
-  void writeAll(const char *data, size_t size);
 
   std::string path;
-  int descriptor;
+  std::unique_ptr<DirectFile> file;
   uint64_t written = 0;
   Sha256 hash;
-  /// The first failure; what comes after it is dropped.
-  std::error_code error;
 };
 } // namespace
 
 llvm::Expected<std::unique_ptr<HashedFile>>
 HashedFile::create(const std::string &path) {
-  int descriptor = llvm::sys::RetryAfterSignal(
-      -1, ::open, path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-  if (descriptor < 0)
-    return failure(path, lastError());
-  return std::unique_ptr<HashedFile>(new HashedFile(path, descriptor));
-}
-
-HashedFile::~HashedFile() {
-  flush();
-  if (descriptor >= 0)
-    ::close(descriptor);
-}
-
-void HashedFile::writeAll(const char *data, size_t size) {
-  // What the kernel takes at most in one call, rounded down.
-  constexpr size_t kLargest = size_t(1) << 30;
-  while (size > 0 && !error) {
-    ssize_t count = llvm::sys::RetryAfterSignal(-1, ::write, descriptor, data,
-                                                std::min(size, kLargest));
-    if (count < 0) {
-      error = lastError();
-      return;
-    }
-    data += count;
-    size -= count;
-  }
+  llvm::Expected<std::unique_ptr<DirectFile>> file = DirectFile::create(path);
+  if (!file)
+    return file.takeError();
+  return std::unique_ptr<HashedFile>(new HashedFile(path, std::move(*file)));
 }
 
 void HashedFile::write_impl(const char *data, size_t size) {
   written += size;
-  if (error)
+  if (file->hasFailed())
     return;
   constexpr size_t kWorthAThread = size_t(1) << 20;
   if (size < kWorthAThread) {
     hash.update({data, size});
-    writeAll(data, size);
+    file->append(data, size);
     return;
   }
   // Without a thread to be had the hash is made at the end of this.
   std::future<void> hashing =
       std::async(std::launch::async | std::launch::deferred,
                  [&] { hash.update({data, size}); });
-  writeAll(data, size);
+  file->append(data, size);
   hashing.get();
 }
 
 llvm::Expected<Digest> HashedFile::finish() {
   flush();
-  if (!error && ::fsync(descriptor) != 0)
-    error = lastError();
-  if (::close(std::exchange(descriptor, -1)) != 0 && !error)
-    error = lastError();
-  if (error)
+  if (std::error_code error = file->finish())
     return failure(path, error);
   return hash.finish();
 }
