@@ -20,19 +20,22 @@ static std::error_code lastError() { return {errno, std::generic_category()}; }
 
 llvm::Expected<std::unique_ptr<DirectFile>>
 DirectFile::create(const std::string &path) {
-  std::unique_ptr<char, Free> block(
-      static_cast<char *>(std::aligned_alloc(kAlignment, kBlock)));
-  if (!block)
+  auto allocate = [] {
+    return Block(static_cast<char *>(std::aligned_alloc(kAlignment, kBlock)));
+  };
+  Block first = allocate(), second = allocate();
+  if (!first || !second)
     return llvm::createStringError(path + ": no memory to write it");
   int descriptor = llvm::sys::RetryAfterSignal(
       -1, ::open, path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   if (descriptor < 0)
     return llvm::createStringError(path + ": " + lastError().message());
   return std::unique_ptr<DirectFile>(
-      new DirectFile(descriptor, std::move(block)));
+      new DirectFile(descriptor, std::move(first), std::move(second)));
 }
 
 DirectFile::~DirectFile() {
+  await();
   if (descriptor >= 0)
     ::close(descriptor);
 }
@@ -63,8 +66,13 @@ void DirectFile::writeAll(const char *data, size_t size) {
   }
 }
 
+void DirectFile::await() {
+  if (writing.valid())
+    writing.get();
+}
+
 void DirectFile::append(const char *data, size_t size) {
-  while (size > 0 && !error) {
+  while (size > 0) {
     size_t count = std::min(size, kBlock - filled);
     std::memcpy(block.get() + filled, data, count);
     filled += count;
@@ -72,14 +80,22 @@ void DirectFile::append(const char *data, size_t size) {
     size -= count;
     if (filled < kBlock)
       return;
+    await();
+    filled = 0;
+    if (error)
+      return;
     // A file of less than a block is not worth it.
     if (!isDirect)
       (void)setDirect(true);
-    writeAll(block.get(), std::exchange(filled, 0));
+    std::swap(block, onItsWay);
+    // Without a thread to be had this is done when it is waited for.
+    writing = std::async(std::launch::async | std::launch::deferred,
+                         [this] { writeAll(onItsWay.get(), kBlock); });
   }
 }
 
 std::error_code DirectFile::finish() {
+  await();
   if (isDirect && !setDirect(false) && !error)
     error = lastError();
   writeAll(block.get(), std::exchange(filled, 0));

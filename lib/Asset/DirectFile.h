@@ -11,6 +11,7 @@
 #include "llvm/Support/Error.h"
 
 #include <cstdlib>
+#include <future>
 #include <memory>
 #include <string>
 #include <system_error>
@@ -26,7 +27,6 @@ public:
 
   /// The first failure is kept for finish(); what comes after it is dropped.
   void append(const char *data, size_t size);
-  bool hasFailed() const { return static_cast<bool>(error); }
 
   /// Writes what is left and waits for the disk. Nothing may follow.
   std::error_code finish();
@@ -36,17 +36,24 @@ private:
     void operator()(char *memory) const { std::free(memory); }
   };
 
-  DirectFile(int descriptor, std::unique_ptr<char, Free> block)
-      : descriptor(descriptor), block(std::move(block)) {}
+  using Block = std::unique_ptr<char, Free>;
+
+  DirectFile(int descriptor, Block first, Block second)
+      : descriptor(descriptor), block(std::move(first)),
+        onItsWay(std::move(second)) {}
 
   void writeAll(const char *data, size_t size);
   bool setDirect(bool value);
+  void await();
 
   int descriptor;
-  /// Bytes for the disk come from here, aligned as it wants them.
-  std::unique_ptr<char, Free> block;
+  /// Bytes for the disk come from these, aligned as it wants them: one is
+  /// filled while the other is written.
+  Block block, onItsWay;
   size_t filled = 0;
   bool isDirect = false;
+  /// Holds the disk's part of the work; what is below belongs to it meanwhile.
+  std::future<void> writing;
   std::error_code error;
 };
 

@@ -75,8 +75,6 @@ HashedFile::create(const std::string &path) {
 
 void HashedFile::write_impl(const char *data, size_t size) {
   written += size;
-  if (file->hasFailed())
-    return;
   constexpr size_t kWorthAThread = size_t(1) << 20;
   if (size < kWorthAThread) {
     hash.update({data, size});
