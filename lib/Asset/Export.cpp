@@ -38,7 +38,8 @@ private:
   LogicalResult exportConstant(Operation &op, Attribute value);
   LogicalResult addProperties(Operation &op, OperationState &state);
   LogicalResult addGraph(coreai::GraphOp op, OperationState &state);
-  LogicalResult addFunction(udml::FuncOp op, OperationState &state);
+  template <typename OpT>
+  LogicalResult addSignature(OpT op, OperationState &state);
   LogicalResult addDelegate(coreai::DelegateOp op, OperationState &state);
   LogicalResult addPlaceholder(udml::PlaceholderOp op, OperationState &state);
   uint32_t newestOp(Operation *root);
@@ -291,7 +292,7 @@ LogicalResult Exporter::addProperties(Operation &op, OperationState &state) {
         return add(state, "value", attributes.elements(constant.getValue()));
       })
       .Case([&](coreai::GraphOp graph) { return addGraph(graph, state); })
-      .Case([&](udml::FuncOp func) { return addFunction(func, state); })
+      .Case([&](udml::FuncOp func) { return addSignature(func, state); })
       .Case([&](udml::NamespaceOp group) {
         state.addAttribute("name", attributes.text(group.getSymName()));
         return add(state, "paramDecls",
@@ -348,7 +349,9 @@ LogicalResult Exporter::addProperties(Operation &op, OperationState &state) {
       .Default(success());
 }
 
-LogicalResult Exporter::addGraph(coreai::GraphOp op, OperationState &state) {
+/// What a graph and a function have in common.
+template <typename OpT>
+LogicalResult Exporter::addSignature(OpT op, OperationState &state) {
   Attribute arguments = attributes.dictionaries(op.getArgAttrsAttr());
   Attribute results = attributes.dictionaries(op.getResAttrsAttr());
   Type function = attributes.type(op.getFunctionType());
@@ -361,8 +364,14 @@ LogicalResult Exporter::addGraph(coreai::GraphOp op, OperationState &state) {
                      aicode::TypeLiteralAttr::get(op.getContext(), function));
   state.addAttribute("name", attributes.text(op.getSymName()));
   state.addAttribute("paramDecls", declarations);
-  state.addAttribute("isPrivate", attributes.flag(op.getPriv()));
   state.addAttribute("noInline", attributes.flag(op.getNoInline()));
+  return success();
+}
+
+LogicalResult Exporter::addGraph(coreai::GraphOp op, OperationState &state) {
+  if (failed(addSignature(op, state)))
+    return failure();
+  state.addAttribute("isPrivate", attributes.flag(op.getPriv()));
   state.addAttribute("externalize", attributes.flag(op.getExternalize()));
   if (coreai::CompositeDeclarationAttr composite = op.getCompositeDeclAttr()) {
     SmallVector<Attribute> entries;
@@ -372,23 +381,6 @@ LogicalResult Exporter::addGraph(coreai::GraphOp op, OperationState &state) {
                        aicode::NamedListAttr::get(
                            op.getContext(), composite.getName(), entries));
   }
-  return success();
-}
-
-LogicalResult Exporter::addFunction(udml::FuncOp op, OperationState &state) {
-  Attribute arguments = attributes.dictionaries(op.getArgAttrsAttr());
-  Attribute results = attributes.dictionaries(op.getResAttrsAttr());
-  Type function = attributes.type(op.getFunctionType());
-  Attribute declarations = attributes.declarations(op.getParamDecls());
-  if (!arguments || !results || !function || !declarations)
-    return failure();
-  state.addAttribute("argAttrs", arguments);
-  state.addAttribute("resAttrs", results);
-  state.addAttribute("functionType",
-                     aicode::TypeLiteralAttr::get(op.getContext(), function));
-  state.addAttribute("name", attributes.text(op.getSymName()));
-  state.addAttribute("paramDecls", declarations);
-  state.addAttribute("noInline", attributes.flag(op.getNoInline()));
   return success();
 }
 

@@ -29,6 +29,8 @@ private:
   LogicalResult importOp(Operation &op);
 
   /// Ops that are more than a name, operands and results.
+  template <typename OpT>
+  LogicalResult addSignature(OpT op, const Twine &what, OperationState &state);
   LogicalResult importGraph(aicode::GraphV1Op op);
   LogicalResult importFunction(aicode::FuncV1Op op);
   LogicalResult importNamespace(aicode::NamespaceV1Op op);
@@ -269,22 +271,21 @@ LogicalResult Importer::importProperties(Operation &op, OperationState &state) {
 // Symbols
 //===----------------------------------------------------------------------===//
 
-LogicalResult Importer::importGraph(aicode::GraphV1Op op) {
-  OperationState state(attributes.location(op.getLoc()),
-                       coreai::GraphOp::getOperationName());
-  StringAttr name = text(*op, op.getName(), "the name of a graph");
+/// What a graph and a function have in common; `what` is one of them.
+template <typename OpT>
+LogicalResult Importer::addSignature(OpT op, const Twine &what,
+                                     OperationState &state) {
+  StringAttr name = text(*op, op.getName(), ("the name of a " + what).str());
   auto literal = dyn_cast<aicode::TypeLiteralAttr>(op.getFunctionType());
-  auto function = literal ? dyn_cast_or_null<mlir::FunctionType>(
-                                attributes.type(literal.getValue()))
-                          : mlir::FunctionType();
+  Type function = literal ? attributes.type(literal.getValue()) : Type();
   param::DeclArrayAttr declarations =
       attributes.declarations(op.getParamDecls());
   FailureOr<ArrayAttr> arguments = attributes.dictionaries(op.getArgAttrs());
   FailureOr<ArrayAttr> results = attributes.dictionaries(op.getResAttrs());
   if (!name || !declarations || failed(arguments) || failed(results))
     return failure();
-  if (!function)
-    return op.emitOpError("a graph without a signature");
+  if (!isa_and_nonnull<mlir::FunctionType>(function))
+    return op.emitOpError("a " + what + " without a signature");
   state.addAttribute("sym_name", name);
   state.addAttribute("function_type", TypeAttr::get(function));
   state.addAttribute("param_decls", declarations);
@@ -292,6 +293,17 @@ LogicalResult Importer::importGraph(aicode::GraphV1Op op) {
     state.addAttribute("arg_attrs", *arguments);
   if (*results)
     state.addAttribute("res_attrs", *results);
+  if (AttributeImporter::isSet(op.getNoInline()))
+    state.addAttribute("no_inline", builder.getUnitAttr());
+  state.addRegion();
+  return success();
+}
+
+LogicalResult Importer::importGraph(aicode::GraphV1Op op) {
+  OperationState state(attributes.location(op.getLoc()),
+                       coreai::GraphOp::getOperationName());
+  if (failed(addSignature(op, "graph", state)))
+    return failure();
   if (std::optional<Attribute> composite = op.getCompositeDecl()) {
     auto named = dyn_cast<aicode::NamedListAttr>(*composite);
     if (!named)
@@ -307,9 +319,6 @@ LogicalResult Importer::importGraph(aicode::GraphV1Op op) {
     state.addAttribute("priv", builder.getUnitAttr());
   if (AttributeImporter::isSet(op.getExternalize()))
     state.addAttribute("externalize", builder.getUnitAttr());
-  if (AttributeImporter::isSet(op.getNoInline()))
-    state.addAttribute("no_inline", builder.getUnitAttr());
-  state.addRegion();
   Operation *created = builder.create(state);
   return importRegion(op.getBody(), created->getRegion(0));
 }
@@ -317,27 +326,8 @@ LogicalResult Importer::importGraph(aicode::GraphV1Op op) {
 LogicalResult Importer::importFunction(aicode::FuncV1Op op) {
   OperationState state(attributes.location(op.getLoc()),
                        udml::FuncOp::getOperationName());
-  StringAttr name = text(*op, op.getName(), "the name of a function");
-  auto literal = dyn_cast<aicode::TypeLiteralAttr>(op.getFunctionType());
-  Type function = literal ? attributes.type(literal.getValue()) : Type();
-  param::DeclArrayAttr declarations =
-      attributes.declarations(op.getParamDecls());
-  FailureOr<ArrayAttr> arguments = attributes.dictionaries(op.getArgAttrs());
-  FailureOr<ArrayAttr> results = attributes.dictionaries(op.getResAttrs());
-  if (!name || !declarations || failed(arguments) || failed(results))
+  if (failed(addSignature(op, "function", state)))
     return failure();
-  if (!isa_and_nonnull<mlir::FunctionType>(function))
-    return op.emitOpError("a function without a signature");
-  state.addAttribute("sym_name", name);
-  state.addAttribute("function_type", TypeAttr::get(function));
-  state.addAttribute("param_decls", declarations);
-  if (*arguments)
-    state.addAttribute("arg_attrs", *arguments);
-  if (*results)
-    state.addAttribute("res_attrs", *results);
-  if (AttributeImporter::isSet(op.getNoInline()))
-    state.addAttribute("no_inline", builder.getUnitAttr());
-  state.addRegion();
   Operation *created = builder.create(state);
   return importRegion(op.getBody(), created->getRegion(0));
 }

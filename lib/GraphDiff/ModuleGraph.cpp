@@ -8,6 +8,7 @@
 
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
+#include "mlir/Support/DebugStringHelper.h"
 
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/StringExtras.h"
@@ -81,13 +82,6 @@ private:
 
 } // namespace
 
-template <typename T> static std::string printed(T printable) {
-  std::string text;
-  llvm::raw_string_ostream stream(text);
-  printable.print(stream);
-  return text;
-}
-
 /// What only says how a graph or its arguments are called, or how they are
 /// stored.
 static bool isDisplayName(StringRef name) {
@@ -98,7 +92,7 @@ static bool isDisplayName(StringRef name) {
 LabelledGraph::Text ModuleGraphBuilder::textOf(Type type) {
   auto [entry, isNew] = typeTexts.try_emplace(type);
   if (isNew)
-    entry->second = graph->text(printed(type));
+    entry->second = graph->text(debugString(type));
   return entry->second;
 }
 
@@ -113,7 +107,7 @@ LabelledGraph::Text ModuleGraphBuilder::textOf(Attribute attribute) {
 
 /// A splat is described by one element, whichever way it is stored.
 std::string ModuleGraphBuilder::describeWeight(Type type, ArrayRef<char> data) {
-  std::string text = "weight " + printed(type);
+  std::string text = "weight " + debugString(type);
   if (weights == WeightPolicy::Ignore)
     return text;
   auto shaped = dyn_cast<ShapedType>(type);
@@ -158,7 +152,7 @@ std::string ModuleGraphBuilder::describe(Attribute attribute) {
       text += (text.size() > 1 ? ", " : "") + describe(element);
     return text + "]";
   }
-  return printed(attribute);
+  return debugString(attribute);
 }
 
 void ModuleGraphBuilder::addValue(Value defined, unsigned parent, Text name,

@@ -7,6 +7,7 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/TypeUtilities.h"
+#include "mlir/Support/DebugStringHelper.h"
 
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/SmallVectorExtras.h"
@@ -170,12 +171,6 @@ static Operation *dataOf(Value value) {
 // The report
 //===----------------------------------------------------------------------===//
 
-static std::string printed(Type type) {
-  std::string text;
-  llvm::raw_string_ostream(text) << type;
-  return text;
-}
-
 static std::string reasonFor(RankedTensorType type) {
   Type element = type.getElementType();
   if (!isa<FloatType>(element))
@@ -184,7 +179,7 @@ static std::string reasonFor(RankedTensorType type) {
                                   [](int64_t extent) { return extent > 1; });
   if (spread <= 1)
     return "a scalar or a vector";
-  return "the model has it as " + printed(element);
+  return "the model has it as " + debugString(element);
 }
 
 CompressionReport corten::inspectCompression(
@@ -213,7 +208,7 @@ CompressionReport corten::inspectCompression(
     describeSteps(op->getResult(0), steps);
     entry.scheme = llvm::join(steps, " + ");
     RankedTensorType type = typeOf(op->getResult(0));
-    entry.type = printed(type);
+    entry.type = debugString(type);
     entry.elements = type.getNumElements();
     entry.denseBytes = storedBytes(type);
     entry.idealBytes = storedBytes(typeOf(data->getResult(0)));
@@ -228,7 +223,7 @@ CompressionReport corten::inspectCompression(
       return;
     RankedTensorType type = typeOf(constant.getResult());
     report.uncompressed.push_back(
-        {*name, printed(type), constantBytes(constant), reasonFor(type)});
+        {*name, debugString(type), constantBytes(constant), reasonFor(type)});
   });
   return report;
 }

@@ -16,6 +16,9 @@
 
 namespace corten::pt2 {
 
+/// The alternative of a union and its value; nothing for what is no union.
+std::pair<std::string, JsonValue> alternativeOf(JsonValue json);
+
 /// Reads one program. The first thing that is wrong ends the reading; what is
 /// returned until then only has to be harmless.
 class ProgramReader {

@@ -9,6 +9,7 @@
 
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
+#include "mlir/Support/DebugStringHelper.h"
 
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLExtras.h"
@@ -69,13 +70,6 @@ private:
 
 } // namespace
 
-template <typename T> static std::string printed(T printable) {
-  std::string result;
-  llvm::raw_string_ostream stream(result);
-  printable.print(stream);
-  return result;
-}
-
 int64_t DataWriter::text(StringRef value) {
   auto [entry, isNew] =
       numbers.try_emplace(value, static_cast<int64_t>(texts.size()));
@@ -95,12 +89,12 @@ static std::string shortType(Type type) {
     for (int64_t extent : tensor.getShape())
       shape += (shape.empty() ? "" : "×") +
                (ShapedType::isDynamic(extent) ? "?" : std::to_string(extent));
-    std::string element = printed(tensor.getElementType());
+    std::string element = debugString(tensor.getElementType());
     return shape.empty() ? element : shape + " " + element;
   }
   if (auto handle = dyn_cast<coreai::HandleType>(type))
     return "state " + shortType(handle.getInnerType());
-  return printed(type);
+  return debugString(type);
 }
 
 int64_t DataWriter::text(Type type) {
@@ -147,10 +141,10 @@ static std::string shortAttribute(Attribute attribute) {
   if (auto dense = dyn_cast<DenseElementsAttr>(attribute)) {
     if (!dense.isSplat() && dense.getNumElements() > kMaxElements)
       return "values " + shortType(dense.getType());
-    std::string elements = printed(attribute);
+    std::string elements = debugString(attribute);
     return elements.substr(0, elements.rfind(" : "));
   }
-  return shortened(printed(attribute));
+  return shortened(debugString(attribute));
 }
 
 void DataWriter::describeConstant(Operation &op, json::Object &out) {
@@ -379,7 +373,7 @@ json::Object DataWriter::graph(coreai::GraphOp graph) {
   if (auto declaration = graph.getCompositeDeclAttr()) {
     out["composite"] = declaration.getName().str();
     if (declaration.getAttributes())
-      out["declaration"] = shortened(printed(declaration.getAttributes()));
+      out["declaration"] = shortened(debugString(declaration.getAttributes()));
   }
   out["private"] = graph.getPriv();
   out["inputs"] = ports(graph, /*results=*/false);

@@ -1,0 +1,469 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The nodes of a graph: whom they call, with what, and what comes out.
+
+#include "ProgramReader.h"
+
+#include "corten/Program/Functionalize.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSwitch.h"
+#include "llvm/Support/SaveAndRestore.h"
+
+using namespace corten;
+using namespace corten::pt2;
+using llvm::ArrayRef;
+using llvm::SmallVector;
+using llvm::StringRef;
+using llvm::Twine;
+
+/// Namespace and name of "torch.ops.aten.add.Tensor", "_operator.mul",
+/// "math.trunc", "torch.sym_max".
+static std::pair<StringRef, StringRef> splitTarget(StringRef target) {
+  if (target.consume_front("torch.ops."))
+    return target.split('.');
+  auto [module, name] = target.rsplit('.');
+  if (name.empty())
+    return {"", target};
+  if (module == "torch" || module == "math" || module == "builtins")
+    module = "_operator";
+  return {module, name};
+}
+
+const ProgramReader::Callee &ProgramReader::callee(StringRef target) {
+  auto [known, isNew] = callees.try_emplace(target);
+  Callee &callee = known->second;
+  if (!isNew)
+    return callee;
+  auto [nameSpace, name] = splitTarget(target);
+  StringRef text = findSchema(nameSpace, name);
+  if (text.empty()) {
+    // Without a schema the name is all there is to go by.
+    bool mutates = nameSpace == "aten" && functionalName(name);
+    callee.op = builder.addOperator(nameSpace, name, {}, mutates);
+    return callee;
+  }
+  OperatorSchema schema = parseSchema(text, builder);
+  callee.op = builder.addOperator(nameSpace, name, schema.parameters,
+                                  schema.mutates, schema.returnsView);
+  callee.types = std::move(schema.types);
+  callee.hasSchema = true;
+  callee.numResults = schema.numResults;
+  callee.returnsList = schema.returnsList;
+  return callee;
+}
+
+/// Which arguments a higher-order operator has, by position: g a graph, l a
+/// list, b a bool, * anything. More may follow.
+static StringRef formOf(StringRef higherOrder) {
+  return llvm::StringSwitch<StringRef>(higherOrder)
+      .Case("cond", "*ggl")
+      .Case("while_loop", "ggll")
+      .Case("scan", "glll")
+      .Case("associative_scan", "gl")
+      .Case("map_impl", "gll")
+      .Case("wrap_with_set_grad_enabled", "*g")
+      .Case("wrap_with_autocast", "**b*g")
+      .Default("");
+}
+
+static bool hasForm(StringRef form, ArrayRef<Argument> arguments) {
+  if (arguments.size() < form.size())
+    return false;
+  return llvm::all_of(llvm::zip(form, arguments), [](auto pair) {
+    auto [wanted, argument] = pair;
+    switch (wanted) {
+    case 'g':
+      return argument.kind() == Argument::Kind::Graph;
+    case 'l':
+      return argument.isList();
+    case 'b':
+      return argument.kind() == Argument::Kind::Bool;
+    default:
+      return true;
+    }
+  });
+}
+
+static bool isUnary(StringRef name) {
+  return name.starts_with("_sym_") ||
+         llvm::is_contained({"abs", "ceil", "floor", "neg", "not_", "pos",
+                             "round", "sym_float", "sym_int", "sym_not",
+                             "sym_sqrt", "trunc"},
+                            name);
+}
+
+/// Whether an operator of Python's takes these numbers.
+static bool areNumbers(StringRef name, ArrayRef<Argument> arguments) {
+  if (name == "sym_sum" && arguments.size() == 1 && arguments[0].isList())
+    arguments = arguments[0].asList();
+  else if (arguments.size() != (isUnary(name) ? 1 : name == "sym_ite" ? 3 : 2))
+    return false;
+  return llvm::all_of(arguments, [](const Argument &argument) {
+    return argument.isNumber() ||
+           (argument.isValue() && !argument.asNode()->returnsTuple);
+  });
+}
+
+void ProgramReader::checkArgument(const Callee &callee, size_t parameter,
+                                  const Argument &argument) {
+  if (!callee.types[parameter].accepts(argument))
+    fail("the argument '" + callee.op->parameters[parameter].name + "' of " +
+         callee.op->printedName() + " is of the wrong type");
+}
+
+/// Axes must be some of the tensor that the operator is about.
+void ProgramReader::checkAxes(const Callee &callee,
+                              ArrayRef<Argument> arguments) {
+  const Operator &op = *callee.op;
+  const auto *self =
+      llvm::find_if(op.parameters, [](const Parameter &parameter) {
+        return parameter.name == "self" || parameter.name == "input";
+      });
+  if (self == op.parameters.end())
+    return;
+  const Argument &operand = arguments[self - op.parameters.begin()];
+  if (!operand.isValue() || !operand.asNode()->info().isTensor())
+    return;
+  // A tensor without axes may be treated as if it had one.
+  int64_t rank = std::max<int64_t>(operand.asNode()->info().sizes.size(), 1) +
+                 (op.name.starts_with("unsqueeze") ? 1 : 0);
+  auto isAxis = [&](const Argument &argument) {
+    return !argument.isInt() ||
+           (argument.asInt() >= -rank && argument.asInt() < rank);
+  };
+  for (auto [parameter, argument] : llvm::zip(op.parameters, arguments)) {
+    if (!llvm::is_contained({"axis", "axis0", "axis1", "dim", "dim0", "dim1",
+                             "dim2", "dims", "end_dim", "start_dim"},
+                            parameter.name))
+      continue;
+    if (argument.isList() ? !llvm::all_of(argument.asList(), isAxis)
+                          : !isAxis(argument))
+      fail("'" + parameter.name + "' of " + op.printedName() +
+           " is no axis of '" + operand.asNode()->name + "'");
+  }
+}
+
+/// The arguments of a call but for the first `numHidden`: one for each
+/// parameter of the schema, or those given where there is none.
+ArrayRef<Argument> ProgramReader::readArguments(JsonValue inputs,
+                                                const Callee &callee,
+                                                size_t numHidden) {
+  ArrayRef<Parameter> parameters = callee.op->parameters;
+  SmallVector<Argument> arguments;
+  SmallVector<bool> isGiven(parameters.size(), false);
+  for (const Parameter &parameter : parameters)
+    arguments.push_back(parameter.defaultValue);
+  for (JsonValue input : llvm::drop_begin(inputs.elements(), numHidden)) {
+    Argument argument = readArgument(input["arg"]);
+    if (hasFailed())
+      return {};
+    if (!callee.hasSchema) {
+      arguments.push_back(argument);
+      continue;
+    }
+    std::string name = textOf(input["name"], "name of an argument");
+    const auto *parameter =
+        llvm::find_if(parameters, [&](const Parameter &candidate) {
+          return candidate.name == name;
+        });
+    if (parameter == parameters.end()) {
+      fail(callee.op->printedName() + " has no parameter '" + name + "'");
+      return {};
+    }
+    size_t position = parameter - parameters.begin();
+    checkArgument(callee, position, argument);
+    arguments[position] = argument;
+    isGiven[position] = true;
+  }
+  for (auto [parameter, given] : llvm::zip_equal(parameters, isGiven))
+    if (!given && !parameter.hasDefault)
+      fail("the argument '" + parameter.name + "' of " +
+           callee.op->printedName() + " is missing");
+  if (!hasFailed() && callee.hasSchema)
+    checkAxes(callee, arguments);
+  bool isPython = callee.op->nameSpace == "_operator";
+  if ((isPython && !areNumbers(callee.op->name, arguments)) ||
+      (callee.op->nameSpace == "higher_order" &&
+       !hasForm(formOf(callee.op->name), arguments)))
+    fail("the arguments of " + callee.op->printedName() +
+         " are of the wrong types");
+  return builder.save(arguments);
+}
+
+/// A node that picks a result of a call.
+void ProgramReader::addGetItem(Node &producer, unsigned index,
+                               const std::string &name,
+                               ArrayRef<ValueInfo> infos, bool isTuple) {
+  // torch made up a name for what nobody uses.
+  if (name == (producer.name + "_unused_" + Twine(index)).str())
+    return;
+  if (!getItem)
+    getItem = builder.addOperator("_operator", "getitem", {});
+  Node &node = builder.addNode(*scope->graph, Node::Kind::Call, name);
+  node.callee = getItem;
+  node.arguments =
+      builder.save({Argument::node(&producer), Argument::integer(index)});
+  node.results = infos;
+  node.returnsTuple = isTuple;
+  node.stackTrace = producer.stackTrace;
+  node.module = producer.module;
+  if (!scope->values.try_emplace(name, &node).second)
+    fail("there are two values called '" + name + "'");
+}
+
+/// A result that is itself a list of tensors.
+void ProgramReader::addListItem(Node &producer, unsigned index,
+                                JsonValue list) {
+  SmallVector<ValueInfo> infos;
+  SmallVector<std::string> names;
+  for (JsonValue tensor : list.elements()) {
+    names.push_back(textOf(tensor["name"], "name"));
+    auto found = scope->tensors.find(names.back());
+    infos.push_back(tensorInfo(found == scope->tensors.end() ? JsonValue()
+                                                             : found->second));
+  }
+  std::string name = (producer.name + "_" + Twine(index)).str();
+  addGetItem(producer, index, name, builder.save(infos), /*isTuple=*/true);
+  if (hasFailed())
+    return;
+  Node &item = builder.edit(scope->values.lookup(name));
+  for (auto [position, element] : llvm::enumerate(names))
+    addGetItem(item, position, element, builder.save(infos[position]),
+               /*isTuple=*/false);
+}
+
+/// The results of a call but for the first `numHidden`.
+void ProgramReader::readResults(JsonValue json, Node &node,
+                                const Callee &callee, unsigned numHidden) {
+  SmallVector<JsonValue> outputs(
+      llvm::drop_begin(json["outputs"].elements(), numHidden));
+  bool isHigherOrder = callee.op->nameSpace == "higher_order" || numHidden != 0;
+  if (callee.hasSchema && !numHidden && outputs.size() != callee.numResults) {
+    fail(callee.op->printedName() + " returns " + Twine(callee.numResults) +
+         " values, and not " + Twine(outputs.size()));
+    return;
+  }
+  bool isList = outputs.size() == 1 && outputs[0]["as_tensors"];
+  if (callee.hasSchema && isList != callee.returnsList) {
+    fail(callee.op->printedName() + " returns something else");
+    return;
+  }
+  SmallVector<ValueInfo> infos;
+  SmallVector<std::string> names;
+  if (isList) {
+    // Its elements are the results.
+    for (JsonValue tensor : outputs[0]["as_tensors"].elements()) {
+      names.push_back(textOf(tensor["name"], "name"));
+      auto found = scope->tensors.find(names.back());
+      infos.push_back(tensorInfo(
+          found == scope->tensors.end() ? JsonValue() : found->second));
+    }
+  } else {
+    for (JsonValue output : outputs) {
+      names.emplace_back();
+      if (output["as_tensors"]) {
+        infos.emplace_back().kind = ValueInfo::Kind::Other;
+        continue;
+      }
+      infos.push_back(infoOf(output, names.back()));
+    }
+  }
+  if (hasFailed())
+    return;
+
+  // A call of a higher-order operator says whether one result is a tuple.
+  bool isSingle = !isList && outputs.size() <= 1;
+  if (isHigherOrder && outputs.size() == 1)
+    isSingle = isSingle && numHidden == 0 &&
+               (names[0] == node.name || names[0].empty() ||
+                (!json["name"].isString() &&
+                 json["is_hop_single_tensor_return"].boolean().value_or(true)));
+  if (isSingle) {
+    if (infos.empty())
+      infos.emplace_back();
+    node.results = builder.save(infos);
+    const std::string &name =
+        names.empty() || names[0].empty() ? node.name.str() : names[0];
+    if (!scope->values.try_emplace(name, &node).second)
+      fail("there are two values called '" + name + "'");
+    return;
+  }
+  node.returnsTuple = true;
+  node.results = builder.save(infos);
+  for (auto [position, name] : llvm::enumerate(names)) {
+    if (!isList && outputs[position]["as_tensors"])
+      addListItem(node, position, outputs[position]["as_tensors"]);
+    else if (!name.empty())
+      addGetItem(node, position, name, builder.save(infos[position]),
+                 /*isTuple=*/false);
+    if (hasFailed())
+      return;
+  }
+}
+
+/// "instance,path,class;...", outermost first. A class may have arguments with
+/// commas in brackets.
+const ModuleFrame *ProgramReader::readModuleStack(StringRef text) {
+  auto [known, isNew] = moduleStacks.try_emplace(text, nullptr);
+  if (!isNew)
+    return known->second;
+  const ModuleFrame *frame = nullptr;
+  while (!text.empty()) {
+    StringRef entry;
+    std::tie(entry, text) = text.split(';');
+    auto [instance, rest] = entry.split(',');
+    auto [path, className] = rest.split(',');
+    // What torch writes where it knows of no module.
+    if (!instance.starts_with("_empty_"))
+      frame = builder.addModule(frame, instance, path, className);
+  }
+  return known->second = frame;
+}
+
+void ProgramReader::readMetadata(JsonValue metadata, Node &node) {
+  if (std::optional<std::string> trace = metadata["stack_trace"].string()) {
+    auto [known, isNew] = stackTraces.try_emplace(*trace);
+    if (isNew)
+      known->second = builder.save(*trace);
+    node.stackTrace = known->second;
+  }
+  if (std::optional<std::string> stack = metadata["nn_module_stack"].string())
+    node.module = readModuleStack(*stack);
+}
+
+/// What torch calls a call that has no name: split_tensor_1.
+static std::string generateName(StringRef target,
+                                llvm::StringMap<unsigned> &generated) {
+  std::string name;
+  for (char c : splitTarget(target).second) {
+    if (llvm::isUpper(c) && !name.empty() && llvm::isLower(name.back()))
+      name += '_';
+    bool isWord = llvm::isAlnum(c) || c == '_';
+    name += isWord ? llvm::toLower(c) : '_';
+  }
+  unsigned count = generated[name]++;
+  return count ? name + "_" + std::to_string(count) : name;
+}
+
+/// Releases before 2.12 leave out the names of calls. The result of a call with
+/// only one has the same.
+static std::string nameOfCall(JsonValue json, StringRef target,
+                              llvm::StringMap<unsigned> &generated) {
+  if (std::optional<std::string> name = json["name"].string();
+      name && !name->empty())
+    return *name;
+  SmallVector<JsonValue> outputs(json["outputs"].elements());
+  if (outputs.size() == 1 &&
+      json["is_hop_single_tensor_return"].boolean().value_or(true)) {
+    auto [kind, value] = alternativeOf(outputs[0]);
+    StringRef member = kind == "as_tensor" ? "name" : "as_name";
+    if (std::optional<std::string> name = value[member].string())
+      return *name;
+  }
+  return generateName(target, generated);
+}
+
+void ProgramReader::readNode(JsonValue json) {
+  std::string target = textOf(json["target"], "operator");
+  std::string name = nameOfCall(json, target, generatedNames);
+  llvm::SaveAndRestore here(context, "call '" + name + "'");
+  JsonValue inputs = json["inputs"];
+  if (!inputs.isArray() || !json["outputs"].isArray())
+    fail("no arguments or results");
+
+  // Calls of another operator: (token, op, *args) -> (token, *results) and
+  // (op, **arguments) -> (*results, *new values).
+  size_t hiddenArguments = 0, hiddenResults = 0;
+  if (target == "torch.ops.higher_order.with_effects") {
+    hiddenArguments = 2;
+    hiddenResults = 1;
+  } else if (StringRef(target).starts_with(
+                 "torch.ops.higher_order.auto_functionalized")) {
+    hiddenArguments = 1;
+  }
+  if (hiddenArguments) {
+    SmallVector<JsonValue> list(inputs.elements());
+    if (list.size() < hiddenArguments ||
+        json["outputs"].size() < hiddenResults) {
+      fail("no operator to call");
+      return;
+    }
+    target = textOf(list[hiddenArguments - 1]["arg"]["as_operator"],
+                    "operator to call");
+  }
+  if (hasFailed())
+    return;
+
+  const Callee &known = callee(target);
+  ArrayRef<Argument> arguments = readArguments(inputs, known, hiddenArguments);
+  if (hasFailed())
+    return;
+  Node &node = builder.addNode(*scope->graph, Node::Kind::Call, name);
+  node.callee = known.op;
+  node.arguments = arguments;
+  readMetadata(json["metadata"], node);
+  readResults(json, node, known, hiddenResults);
+  if (hasFailed())
+    return;
+  checkStorageView(node);
+  if (sharesMemory(node))
+    views.push_back(&node);
+}
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+TensorLayout ProgramReader::layoutOf(const std::string &name) {
+  auto found = scope->tensors.find(name);
+  return TensorLayout::read(found == scope->tensors.end() ? JsonValue()
+                                                          : found->second);
+}
+
+/// Refuses a view of memory whose layout the values of a program lack.
+void ProgramReader::checkStorageView(const Node &node) {
+  if (node.callee->nameSpace != "aten" ||
+      !llvm::is_contained({"as_strided.default", "as_strided_copy.default",
+                           "as_strided_scatter.default"},
+                          node.callee->name))
+    return;
+  const Argument &self = node.argument("self");
+  if (!self.isValue())
+    return;
+  TensorLayout source = layoutOf(self.asNode()->name.str());
+  bool hasOffset = !node.argument("storage_offset").isNone();
+  if (!source.isContiguous() || (hasOffset && !source.offset.isZero()))
+    fail(node.callee->printedName() +
+         " of a tensor that is itself a view; call contiguous() on it first");
+}
+
+/// Whether a call that returns its operand, or a view of it, where it can did
+/// so.
+bool ProgramReader::sharesMemory(const Node &node) {
+  if (node.callee->nameSpace != "aten" ||
+      !llvm::is_contained({"contiguous.default", "flatten.using_ints",
+                           "ravel.default", "reshape.default",
+                           "reshape_as.default", "to.device", "to.dtype",
+                           "to.dtype_layout", "to.other", "type_as.default"},
+                          node.callee->name))
+    return false;
+  const Argument &self = node.argument("self");
+  const Argument *copy = node.findArgument("copy");
+  if (!self.isValue() ||
+      (copy && copy->kind() == Argument::Kind::Bool && copy->asBool()))
+    return false;
+  TensorLayout source = layoutOf(self.asNode()->name.str());
+  TensorLayout result = layoutOf(node.name.str());
+  if (source.dtype != result.dtype || source.device != result.device)
+    return false;
+  if (source.isContiguous())
+    return true;
+  if (node.callee->name == "contiguous.default" ||
+      node.callee->name == "ravel.default")
+    return false;
+  if (llvm::equal(source.shape, result.shape))
+    return llvm::equal(source.strides, result.strides);
+  return source.isViewableAs(result.shape);
+}
