@@ -9,10 +9,14 @@ import sys
 from pathlib import Path
 
 import pytest
+from support import command
 from support.command import Written
 from support.command import corten as run
 
 import corten
+
+#: Where the classifier's lines are.
+SOURCE = Path(command.__file__)
 
 
 @pytest.fixture
@@ -50,6 +54,17 @@ def test_strip_and_save(model: corten.Model, tmp_path: Path) -> None:
     again = corten.open(path)
     assert again.doctor() == []
     assert again.text() == model.text()
+
+
+def test_convert_keeps_the_lines(classifier: Written) -> None:
+    """Debug locations, unless they are not wanted."""
+    text = corten.convert_pt2(classifier.archive).text(locations=True)
+    lines = SOURCE.read_text().splitlines()
+    for line in ("torch.relu(self.conv(image))", "self.norm(features)"):
+        number = next(i for i, found in enumerate(lines, 1) if line in found)
+        assert f'{SOURCE.name}":{number}:' in text
+    released = corten.convert_pt2(classifier.archive, release=True)
+    assert SOURCE.name not in released.text(locations=True)
 
 
 def test_convert(classifier: Written, tmp_path: Path) -> None:
