@@ -2,10 +2,47 @@
 
 #include "corten/Inspect/Convert.h"
 
+#include "corten/Dialect/CoreAI/IR/CoreAIOps.h"
 #include "corten/Handover/Receive.h"
 #include "corten/Pt2/Convert.h"
 
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/BuiltinDialect.h"
+#include "mlir/IR/DialectResourceBlobManager.h"
+
+#include "llvm/ADT/StringMap.h"
+
 using namespace corten;
+
+/// Gives each weight its data, under its name in the model: the conversion only
+/// numbers them. Names that occur twice get a number, in the order of the
+/// program, which is what the Python package arrives at.
+static void attachWeights(llvm::ArrayRef<Resource> resources,
+                          ReceivedModule &program) {
+  auto &manager = mlir::DenseResourceElementsHandle::getManagerInterface(
+      program.context.get());
+  llvm::StringMap<const Resource *> byKey;
+  for (const Resource &resource : resources)
+    byKey[resource.key] = &resource;
+  llvm::DenseMap<mlir::Attribute, mlir::Attribute> attached;
+  (*program.module)->walk([&](coreai::ConstantOp op) {
+    auto numbered =
+        llvm::dyn_cast<mlir::DenseResourceElementsAttr>(op.getValue());
+    if (!numbered)
+      return;
+    mlir::Attribute &named = attached[numbered];
+    if (!named) {
+      const Resource &resource = *byKey.at(numbered.getRawHandle().getKey());
+      mlir::DenseResourceElementsHandle handle = manager.insert(resource.name);
+      attachWeight(
+          program, handle.getKey(),
+          {static_cast<const char *>(resource.data.data), resource.data.bytes},
+          resource.data.owner);
+      named = mlir::DenseResourceElementsAttr::get(numbered.getType(), handle);
+    }
+    op->setAttr(op.getValueAttrName(), named);
+  });
+}
 
 llvm::Expected<ConvertedFiles>
 corten::convertFiles(const std::vector<ProgramFile> &files,
@@ -33,11 +70,7 @@ corten::convertFiles(const std::vector<ProgramFile> &files,
   result.warnings = std::move((*converted)->warnings);
   ReceivedModule program{std::move((*converted)->context),
                          std::move((*converted)->module)};
-  for (const Resource &resource : (*converted)->resources)
-    attachWeight(
-        program, resource.key,
-        {static_cast<const char *>(resource.data.data), resource.data.bytes},
-        resource.data.owner);
+  attachWeights((*converted)->resources, program);
   result.model = Model::adopt(std::move(program), files.front().path);
   return result;
 }
