@@ -3,8 +3,9 @@
 #include "corten/Inspect/Ops.h"
 
 #include "corten/GraphDiff/OpCount.h"
+#include "corten/Inspect/Archive.h"
 #include "corten/Inspect/Model.h"
-#include "corten/Pt2/Pt2.h"
+#include "mlir/IR/BuiltinOps.h"
 
 using namespace corten;
 namespace json = llvm::json;
@@ -48,7 +49,7 @@ llvm::Expected<OpReport> OpReport::make(const std::vector<std::string> &paths,
                                         bool collapseComposites) {
   auto state = std::make_unique<State>();
   for (const std::string &path : paths) {
-    if (llvm::StringRef(path).ends_with(".pt2")) {
+    if (isArchivePath(path)) {
       if (llvm::Error error = countArchive(path, state->files))
         return error;
       continue;

@@ -77,9 +77,8 @@ static llvm::Error checkSupported(const Program &program, StringRef name) {
 // Conversion
 //===----------------------------------------------------------------------===//
 
-/// The program of an entry point, in a file that has been opened.
-static llvm::Expected<std::unique_ptr<Program>>
-readFrom(const Pt2File &file, const Pt2EntryPoint &entryPoint) {
+llvm::Expected<std::unique_ptr<Program>>
+corten::readPt2(const Pt2File &file, const Pt2EntryPoint &entryPoint) {
   std::string model = entryPoint.model;
   if (model.empty() && file.models().size() == 1)
     model = file.models().front();
@@ -105,7 +104,7 @@ corten::readPt2(const Pt2EntryPoint &entryPoint) {
   llvm::Expected<Pt2File> file = Pt2File::open(entryPoint.file);
   if (!file)
     return file.takeError();
-  return readFrom(*file, entryPoint);
+  return readPt2(*file, entryPoint);
 }
 
 llvm::Expected<std::unique_ptr<ConvertedModule>>
@@ -129,7 +128,7 @@ corten::convertPt2(llvm::ArrayRef<Pt2EntryPoint> entryPoints,
       file = files.try_emplace(entryPoint.file, std::move(*opened)).first;
     }
     llvm::Expected<std::unique_ptr<Program>> program =
-        readFrom(file->second, entryPoint);
+        readPt2(file->second, entryPoint);
     if (!program)
       return program.takeError();
     programs.push_back(std::move(*program));
