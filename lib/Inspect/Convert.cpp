@@ -4,6 +4,7 @@
 
 #include "corten/Dialect/CoreAI/IR/CoreAIOps.h"
 #include "corten/Handover/Receive.h"
+#include "corten/Inspect/Archive.h"
 #include "corten/Pt2/Convert.h"
 
 #include "mlir/IR/BuiltinAttributes.h"
@@ -11,6 +12,7 @@
 #include "mlir/IR/DialectResourceBlobManager.h"
 
 #include "llvm/ADT/StringMap.h"
+#include "llvm/Support/FileSystem.h"
 
 using namespace corten;
 
@@ -44,13 +46,24 @@ static void attachWeights(llvm::ArrayRef<Resource> resources,
   });
 }
 
+/// "FILE.pt2:PROGRAM" is one of several programs in a file.
+static void setFile(llvm::StringRef path, Pt2EntryPoint &entry) {
+  auto [file, program] = path.rsplit(':');
+  if (isArchivePath(file) && !llvm::sys::fs::exists(path)) {
+    entry.file = file.str();
+    entry.model = program.str();
+  } else {
+    entry.file = path.str();
+  }
+}
+
 llvm::Expected<ConvertedFiles>
 corten::convertFiles(const std::vector<ProgramFile> &files,
                      const ConvertFilesOptions &options) {
   std::vector<Pt2EntryPoint> entryPoints;
   for (const ProgramFile &file : files) {
     Pt2EntryPoint &entry = entryPoints.emplace_back();
-    entry.file = file.path;
+    setFile(file.path, entry);
     entry.name = file.name;
     entry.inputNames = file.inputNames;
     entry.outputNames = file.outputNames;

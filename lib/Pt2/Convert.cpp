@@ -86,7 +86,9 @@ corten::readPt2(const Pt2File &file, const Pt2EntryPoint &entryPoint) {
     return llvm::createStringError(
         "'" + entryPoint.file + "' has the programs " +
         llvm::join(file.models(), ", ") +
-        (model.empty() ? ": say which one" : ", and no '" + model + "'"));
+        (model.empty() ? ": say which one, as in " + entryPoint.file + ":" +
+                             file.models().front()
+                       : ", and no '" + model + "'"));
   llvm::Expected<std::unique_ptr<Program>> program =
       file.read(model, [](const Operator &op) {
         return !op.mutates && hasLowering(op.nameSpace, op.name);
