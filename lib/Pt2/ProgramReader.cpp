@@ -299,6 +299,9 @@ void ProgramReader::readGraph(JsonValue json, Scope &inner,
       return;
   }
   for (JsonValue output : json["outputs"].elements()) {
+    if (inner.tokens.contains(
+            output["as_tensor"]["name"].string().value_or("")))
+      continue;
     llvm::SaveAndRestore here(context,
                               "an output of graph '" + graph.name.str() + "'");
     graph.outputs.push_back(readArgument(output));
