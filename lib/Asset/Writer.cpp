@@ -2,9 +2,8 @@
 //
 // Writes assets: all of it beside the target first, then one rename.
 
-#include "Digest.h"
-#include "DirectFile.h"
 #include "ErrorCollector.h"
+#include "HashedFile.h"
 #include "corten/Asset/Asset.h"
 #include "corten/Asset/Translation.h"
 #include "mlir/Bytecode/BytecodeWriter.h"
@@ -16,7 +15,6 @@
 
 #include <cstdio>
 #include <fcntl.h>
-#include <future>
 #include <sys/stat.h>
 #include <system_error>
 #include <unistd.h>
@@ -32,68 +30,6 @@ static std::error_code lastError() { return {errno, std::generic_category()}; }
 
 static llvm::Error failure(const llvm::Twine &what, std::error_code code) {
   return llvm::createStringError(what + ": " + code.message());
-}
-
-namespace {
-/// A file that is hashed while it is written. A block as large as a weight is
-/// hashed and written at the same time, from where it lies.
-class HashedFile : public llvm::raw_pwrite_stream {
-public:
-  static llvm::Expected<std::unique_ptr<HashedFile>>
-  create(const std::string &path);
-  ~HashedFile() override { flush(); }
-
-  /// Everything is on the disk when this succeeds.
-  llvm::Expected<Digest> finish();
-
-private:
-  HashedFile(std::string path, std::unique_ptr<DirectFile> file)
-      : path(std::move(path)), file(std::move(file)) {
-    SetBufferSize(1 << 16);
-  }
-
-  void write_impl(const char *data, size_t size) override;
-  void pwrite_impl(const char *data, size_t size, uint64_t offset) override {
-    llvm_unreachable("bytes that were hashed are not written again");
-  }
-  uint64_t current_pos() const override { return written; }
-
-  std::string path;
-  std::unique_ptr<DirectFile> file;
-  uint64_t written = 0;
-  Sha256 hash;
-};
-} // namespace
-
-llvm::Expected<std::unique_ptr<HashedFile>>
-HashedFile::create(const std::string &path) {
-  llvm::Expected<std::unique_ptr<DirectFile>> file = DirectFile::create(path);
-  if (!file)
-    return file.takeError();
-  return std::unique_ptr<HashedFile>(new HashedFile(path, std::move(*file)));
-}
-
-void HashedFile::write_impl(const char *data, size_t size) {
-  written += size;
-  constexpr size_t kWorthAThread = size_t(1) << 20;
-  if (size < kWorthAThread) {
-    hash.update({data, size});
-    file->append(data, size);
-    return;
-  }
-  // Without a thread to be had the hash is made at the end of this.
-  std::future<void> hashing =
-      std::async(std::launch::async | std::launch::deferred,
-                 [&] { hash.update({data, size}); });
-  file->append(data, size);
-  hashing.get();
-}
-
-llvm::Expected<Digest> HashedFile::finish() {
-  flush();
-  if (std::error_code error = file->finish())
-    return failure(path, error);
-  return hash.finish();
 }
 
 /// Makes the entries of a folder last.
