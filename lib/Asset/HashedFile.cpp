@@ -30,7 +30,7 @@ HashedFile::Memory HashedFile::allocateBlock() {
 }
 
 llvm::Expected<std::unique_ptr<HashedFile>>
-HashedFile::create(const std::string &path) {
+HashedFile::create(const std::string &path, Hash hash) {
   Memory first = allocateBlock(), second = allocateBlock();
   if (!first || !second)
     return llvm::createStringError(path + ": no memory to write it");
@@ -38,14 +38,15 @@ HashedFile::create(const std::string &path) {
       -1, ::open, path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   if (descriptor < 0)
     return llvm::createStringError(path + ": " + lastError().message());
-  return std::unique_ptr<HashedFile>(
-      new HashedFile(path, descriptor, std::move(first), std::move(second)));
+  return std::unique_ptr<HashedFile>(new HashedFile(
+      path, descriptor, hash, std::move(first), std::move(second)));
 }
 
-HashedFile::HashedFile(std::string path, int descriptor, Memory first,
-                       Memory second)
-    : path(std::move(path)), descriptor(descriptor), block(std::move(first)),
-      onItsWay(std::move(second)) {
+HashedFile::HashedFile(std::string path, int descriptor, Hash hash,
+                       Memory first, Memory second)
+    : path(std::move(path)), descriptor(descriptor),
+      hash(hash == Hash::Sha256 ? std::make_unique<Sha256>() : nullptr),
+      block(std::move(first)), onItsWay(std::move(second)) {
   // The blocks are the buffer.
   SetUnbuffered();
 }
@@ -75,6 +76,11 @@ void HashedFile::pwrite_impl(const char *data, size_t size, uint64_t offset) {
   llvm_unreachable("bytes that were hashed are not written again");
 }
 
+void HashedFile::update(const char *data, size_t size) {
+  if (hash)
+    hash->update({data, size});
+}
+
 void HashedFile::gather(const char *data, size_t size) {
   std::memcpy(block.get() + filled, data, size);
   filled += size;
@@ -84,7 +90,7 @@ void HashedFile::gather(const char *data, size_t size) {
 void HashedFile::flushGathered() {
   await();
   post({block.get(), filled, offset});
-  hash.update({block.get(), filled});
+  update(block.get(), filled);
   offset += filled;
   filled = 0;
   std::swap(block, onItsWay);
@@ -101,21 +107,21 @@ void HashedFile::writeLarge(const char *data, size_t size) {
   size_t middle = size - tail;
   for (size_t at = 0; at < middle; at += kBlock)
     post({data + at, std::min(kBlock, middle - at), offset + at});
-  hash.update({data, middle});
+  update(data, middle);
   offset += middle;
   // The caller may do what it likes with its bytes afterwards.
   await();
   gather(data + middle, tail);
 }
 
-llvm::Expected<Digest> HashedFile::finish() {
+llvm::Expected<std::optional<Digest>> HashedFile::finish() {
   await();
   stopWriters();
   // Direct transfers are whole; what is too much is cut off again.
   uint64_t size = offset + filled;
   size_t whole = llvm::alignTo(filled, kAlignment);
   std::memset(block.get() + filled, 0, whole - filled);
-  hash.update({block.get(), filled});
+  update(block.get(), filled);
   if (!error)
     error = perform({block.get(), whole, offset}, /*bounce=*/nullptr);
   if (!error && ::ftruncate(descriptor, size) != 0)
@@ -126,7 +132,7 @@ llvm::Expected<Digest> HashedFile::finish() {
     error = lastError();
   if (error)
     return llvm::createStringError(path + ": " + error.message());
-  return hash.finish();
+  return hash ? std::optional(hash->finish()) : std::nullopt;
 }
 
 //===----------------------------------------------------------------------===//

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A new file that is written from front to back, is hashed on the way, and is
-// on the disk when it is finished.
+// A new file that is written from front to back, is hashed on the way if
+// that is wanted, and is on the disk when it is finished.
 //
 // An asset is as large as its weights, so this is what saving one takes. The
 // hash is the slowest part and cannot be divided: the thread that writes to
@@ -22,6 +22,7 @@
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <system_error>
 #include <thread>
@@ -31,13 +32,15 @@ namespace corten {
 
 class HashedFile : public llvm::raw_pwrite_stream {
 public:
+  enum class Hash { None, Sha256 };
+
   /// Fails if there is something at `path`.
   static llvm::Expected<std::unique_ptr<HashedFile>>
-  create(const std::string &path);
+  create(const std::string &path, Hash hash);
   ~HashedFile() override;
 
   /// Everything is on the disk when this succeeds. Nothing may follow.
-  llvm::Expected<Digest> finish();
+  llvm::Expected<std::optional<Digest>> finish();
 
 private:
   struct Free {
@@ -53,7 +56,8 @@ private:
     uint64_t offset;
   };
 
-  HashedFile(std::string path, int descriptor, Memory first, Memory second);
+  HashedFile(std::string path, int descriptor, Hash hash, Memory first,
+             Memory second);
 
   static Memory allocateBlock();
 
@@ -61,6 +65,7 @@ private:
   void pwrite_impl(const char *data, size_t size, uint64_t offset) override;
   uint64_t current_pos() const override { return offset + filled; }
 
+  void update(const char *data, size_t size);
   void gather(const char *data, size_t size);
   void flushGathered();
   void writeLarge(const char *data, size_t size);
@@ -77,7 +82,8 @@ private:
 
   std::string path;
   int descriptor;
-  Sha256 hash;
+  /// Null if there is to be none.
+  std::unique_ptr<Sha256> hash;
   /// Small pieces are gathered in one block while the other is written.
   Memory block, onItsWay;
   /// How many bytes lie in the block, and where in the file it begins.

@@ -8,6 +8,7 @@
 #include "corten/Asset/Translation.h"
 #include "mlir/Bytecode/BytecodeWriter.h"
 #include "llvm/ADT/ScopeExit.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Errno.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
@@ -15,6 +16,7 @@
 
 #include <cstdio>
 #include <fcntl.h>
+#include <optional>
 #include <sys/stat.h>
 #include <system_error>
 #include <unistd.h>
@@ -46,7 +48,8 @@ static llvm::Error syncFolder(StringRef path) {
 }
 
 static llvm::Error writeSmallFile(const std::string &path, StringRef bytes) {
-  llvm::Expected<std::unique_ptr<HashedFile>> file = HashedFile::create(path);
+  llvm::Expected<std::unique_ptr<HashedFile>> file =
+      HashedFile::create(path, HashedFile::Hash::None);
   if (!file)
     return file.takeError();
   **file << bytes;
@@ -106,15 +109,16 @@ llvm::Error corten::writeCode(aicode::AssetOp code, llvm::raw_ostream &stream) {
 }
 
 llvm::Error corten::writeAsset(aicode::AssetOp code,
-                               const AssetMetadata &metadata, StringRef path) {
+                               const AssetMetadata &metadata, StringRef path,
+                               SaveOptions options) {
   return writeAsset(
       [&](llvm::raw_ostream &stream) { return writeCode(code, stream); },
-      metadata, path);
+      metadata, path, options);
 }
 
 llvm::Error corten::writeProgram(mlir::ModuleOp program,
-                                 const AssetMetadata &metadata,
-                                 StringRef path) {
+                                 const AssetMetadata &metadata, StringRef path,
+                                 SaveOptions options) {
   mlir::OwningOpRef<aicode::AssetOp> code;
   {
     ErrorCollector errors(*program.getContext());
@@ -122,12 +126,13 @@ llvm::Error corten::writeProgram(mlir::ModuleOp program,
     if (!code)
       return errors.take("the program has no form in an asset");
   }
-  return writeAsset(*code, metadata, path);
+  return writeAsset(*code, metadata, path, options);
 }
 
 llvm::Error
 corten::writeAsset(llvm::function_ref<llvm::Error(llvm::raw_ostream &)> write,
-                   const AssetMetadata &metadata, StringRef path) {
+                   const AssetMetadata &metadata, StringRef path,
+                   SaveOptions options) {
   while (path.size() > 1 && path.ends_with("/"))
     path = path.drop_back();
   if (!path.ends_with(".aimodel"))
@@ -150,19 +155,20 @@ corten::writeAsset(llvm::function_ref<llvm::Error(llvm::raw_ostream &)> write,
           writeSmallFile(*folder + "/metadata.json", formatMetadata(metadata)))
     return error;
   {
-    llvm::Expected<std::unique_ptr<HashedFile>> program =
-        HashedFile::create(*folder + "/main.mlirb");
+    llvm::Expected<std::unique_ptr<HashedFile>> program = HashedFile::create(
+        *folder + "/main.mlirb",
+        options.hash ? HashedFile::Hash::Sha256 : HashedFile::Hash::None);
     if (!program)
       return program.takeError();
     if (llvm::Error error = write(**program))
       return error;
-    llvm::Expected<Digest> digest = (*program)->finish();
+    llvm::Expected<std::optional<Digest>> digest = (*program)->finish();
     if (!digest)
       return digest.takeError();
-    if (llvm::Error error = writeSmallFile(
-            *folder + "/main.hash",
-            {reinterpret_cast<const char *>(digest->data()), digest->size()}))
-      return error;
+    if (*digest)
+      if (llvm::Error error = writeSmallFile(*folder + "/main.hash",
+                                             llvm::toStringRef(**digest)))
+        return error;
   }
   if (llvm::Error error = syncFolder(*folder))
     return error;
