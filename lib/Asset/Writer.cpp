@@ -4,6 +4,7 @@
 
 #include "ErrorCollector.h"
 #include "HashedFile.h"
+#include "Unfinished.h"
 #include "corten/Asset/Asset.h"
 #include "corten/Asset/Translation.h"
 #include "mlir/Bytecode/BytecodeWriter.h"
@@ -67,8 +68,9 @@ static llvm::Expected<std::string> makeFolderBeside(StringRef target) {
     fs::createUniquePath(model, path, /*MakeAbsolute=*/false);
     if (::mkdir(path.c_str(), 0777) == 0)
       return path.str().str();
+    // The name that the user gave: nobody knows of this folder.
     if (errno != EEXIST)
-      return failure(path, lastError());
+      return failure(target, lastError());
   }
   return failure(target, std::make_error_code(std::errc::file_exists));
 }
@@ -142,6 +144,7 @@ corten::writeAsset(llvm::function_ref<llvm::Error(llvm::raw_ostream &)> write,
   llvm::Expected<std::string> folder = makeFolderBeside(target);
   if (!folder)
     return folder.takeError();
+  UnfinishedFolder unfinished(*folder);
   std::string aside = *folder + ".old";
   // Unfinished work, or what the new asset replaced.
   llvm::scope_exit cleanUp([&] {

@@ -55,15 +55,17 @@ static llvm::Error checkSupported(const Program &program, StringRef name) {
   auto names = llvm::map_range(found, [](const UnsupportedOperator &entry) {
     return entry.op->printedName();
   });
-  std::string message =
-      (name + ": " + Twine(found.size()) +
-       " operators that have no lowering: " + llvm::join(names, ", "))
-          .str();
+  std::string message = (name + ": " + Twine(found.size()) +
+                         (found.size() == 1 ? " operator has no lowering: "
+                                            : " operators have no lowering: ") +
+                         llvm::join(names, ", "))
+                            .str();
   constexpr size_t kShownUses = 4;
   for (const UnsupportedOperator &entry : found) {
-    message += ("\n  " + entry.op->printedName() + ", " +
-                Twine(entry.uses.size()) + " uses")
-                   .str();
+    message +=
+        ("\n  " + entry.op->printedName() + ", " + Twine(entry.uses.size()) +
+         (entry.uses.size() == 1 ? " use" : " uses"))
+            .str();
     for (const UnsupportedUse &use :
          llvm::ArrayRef(entry.uses).take_front(kShownUses))
       message += describeNode(name, *use.node);

@@ -113,6 +113,11 @@ void ProgramReader::checkArgument(const Callee &callee, size_t parameter,
          callee.op->printedName() + " is of the wrong type");
 }
 
+/// Whether axes are those of the result, which has one more than the operand.
+static bool makesAxis(StringRef name) {
+  return name.starts_with("unsqueeze") || name.starts_with("diag_embed");
+}
+
 /// Axes must be some of the tensor that the operator is about.
 void ProgramReader::checkAxes(const Callee &callee,
                               ArrayRef<Argument> arguments) {
@@ -121,14 +126,15 @@ void ProgramReader::checkAxes(const Callee &callee,
       llvm::find_if(op.parameters, [](const Parameter &parameter) {
         return parameter.name == "self" || parameter.name == "input";
       });
-  if (self == op.parameters.end())
+  // What tile calls dims says how often, not along what.
+  if (self == op.parameters.end() || op.name == "tile.default")
     return;
   const Argument &operand = arguments[self - op.parameters.begin()];
   if (!operand.isValue() || !operand.asNode()->info().isTensor())
     return;
   // A tensor without axes may be treated as if it had one.
   int64_t rank = std::max<int64_t>(operand.asNode()->info().sizes.size(), 1) +
-                 (op.name.starts_with("unsqueeze") ? 1 : 0);
+                 (makesAxis(op.name) ? 1 : 0);
   auto isAxis = [&](const Argument &argument) {
     return !argument.isInt() ||
            (argument.asInt() >= -rank && argument.asInt() < rank);

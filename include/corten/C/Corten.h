@@ -5,8 +5,8 @@
  * Handles are opaque. A function that can fail returns an error, which the
  * caller frees, or NULL; what it was to give out is then left untouched.
  * Strings are UTF-8 and end in a zero. Nothing aborts the process, and nothing
- * is printed. Different models may be used by different threads at a time; one
- * model by one.
+ * is printed. Different models and archives may be used by different threads at
+ * a time, each by one.
  *
  * Structures with a member `size` grow at the end in later releases: set it to
  * sizeof, and members that a library does not know are left alone.

@@ -124,7 +124,16 @@ class Views(torch.nn.Module):
         return y, z
 
 
+class Axes(torch.nn.Module):
+    """Parameters called dim or dims that mean something else than usual."""
+
+    def forward(self, x):
+        y = torch.diag_embed(x, dim1=0, dim2=2).sum(0)
+        return x.tile(3, 4), x.tile(2), y.unsqueeze(2), x[0, 0].cumsum(-1)
+
+
 _FEATURES = {
+    "axes": (Axes, (torch.randn(2, 3),), None),
     "cache": (
         Cache,
         (torch.randn(1, 1, 4), torch.tensor([3]), torch.randn(1, 8, 4)),
