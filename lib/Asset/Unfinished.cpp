@@ -6,22 +6,23 @@
 
 #include <array>
 #include <atomic>
+#include <cerrno>
 #include <climits>
 #include <csignal>
 #include <cstring>
 #include <string_view>
 #include <unistd.h>
+#include <utility>
 
 using namespace corten;
 
 /// A handler can neither lock nor allocate: this is all that it reads.
 static std::array<std::atomic<const char *>, 8> unfinished;
 
-UnfinishedFolder::UnfinishedFolder(const std::string &path)
-    : path(path), slot(0) {
+UnfinishedFolder::UnfinishedFolder(std::string path) : folder(std::move(path)) {
   for (; slot < unfinished.size(); ++slot) {
     const char *none = nullptr;
-    if (unfinished[slot].compare_exchange_strong(none, this->path.c_str()))
+    if (unfinished[slot].compare_exchange_strong(none, folder.c_str()))
       return;
   }
 }
@@ -42,16 +43,22 @@ static void removeFile(const char *folder, std::string_view name) {
   ::unlink(path.data());
 }
 
-static void removeAndDie(int signal) {
-  for (std::atomic<const char *> &folder : unfinished) {
-    const char *path = folder.exchange(nullptr);
-    if (!path)
-      continue;
+/// Other threads go on meanwhile, and may make another of the files.
+static void removeFolder(const char *path) {
+  constexpr int kAttempts = 1000;
+  for (int attempt = 0; attempt < kAttempts; ++attempt) {
     for (std::string_view name :
          {"/main.mlirb", "/metadata.json", "/main.hash"})
       removeFile(path, name);
-    ::rmdir(path);
+    if (::rmdir(path) == 0 || errno != ENOTEMPTY)
+      return;
   }
+}
+
+static void removeAndDie(int signal) {
+  for (std::atomic<const char *> &folder : unfinished)
+    if (const char *path = folder.exchange(nullptr))
+      removeFolder(path);
   // As if nobody had handled it: whoever waits sees which signal it was.
   std::signal(signal, SIG_DFL);
   std::raise(signal);

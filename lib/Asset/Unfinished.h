@@ -15,14 +15,17 @@ namespace corten {
 /// Of more than a few at a time some are not.
 class UnfinishedFolder {
 public:
-  explicit UnfinishedFolder(const std::string &path);
+  /// To be made before the folder is: there is no moment when it is unknown.
+  explicit UnfinishedFolder(std::string path);
   ~UnfinishedFolder();
   UnfinishedFolder(const UnfinishedFolder &) = delete;
   UnfinishedFolder &operator=(const UnfinishedFolder &) = delete;
 
+  const std::string &path() const { return folder; }
+
 private:
-  std::string path;
-  size_t slot;
+  std::string folder;
+  size_t slot = 0;
 };
 
 } // namespace corten

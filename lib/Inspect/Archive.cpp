@@ -122,9 +122,7 @@ llvm::Expected<ArchiveInfo> corten::describeArchive(StringRef path) {
   if (std::error_code code = llvm::sys::fs::file_size(path, archive.fileSize))
     return llvm::createStringError(code, path + ": " + code.message());
   for (const std::string &name : file->models()) {
-    // As it was saved: nothing is to be functionalized.
-    llvm::Expected<std::unique_ptr<Program>> saved =
-        file->read(name, [](const Operator &) { return true; });
+    llvm::Expected<std::unique_ptr<Program>> saved = file->read(name);
     if (!saved)
       return llvm::createStringError("'" + path +
                                      "': " + llvm::toString(saved.takeError()));

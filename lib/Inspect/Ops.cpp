@@ -32,9 +32,7 @@ static llvm::Error countArchive(const std::string &path,
   if (!archive)
     return archive.takeError();
   for (const std::string &name : archive->models()) {
-    // Operators are counted as they are; nothing is to be functionalized.
-    llvm::Expected<std::unique_ptr<Program>> program =
-        archive->read(name, [](const Operator &) { return true; });
+    llvm::Expected<std::unique_ptr<Program>> program = archive->read(name);
     if (!program)
       return program.takeError();
     files.push_back({archive->models().size() > 1

@@ -87,10 +87,10 @@ public:
   ///
   /// `isFunctional` says of an operator that it may stand in a decomposed
   /// program. A program that has others is functionalized: writes become
-  /// values.
+  /// values. Without it the program stays as it was saved.
   llvm::Expected<std::unique_ptr<Program>>
   read(llvm::StringRef model,
-       llvm::function_ref<bool(const Operator &)> isFunctional) const;
+       llvm::function_ref<bool(const Operator &)> isFunctional = nullptr) const;
 
   llvm::Expected<Pt2Versions> versions(llvm::StringRef model) const;
 
