@@ -45,8 +45,8 @@ fuzz: setup ## run the fuzz targets, FUZZ_SECONDS each
 lint: build ## clang-format, ruff, mypy; clang-tidy on the files you touched
 	@scripts/lint
 
-tidy: build ## clang-tidy on every file
-	@scripts/tidy
+tidy: build ## clang-tidy on every file that has not passed as it is
+	@.venv/bin/python scripts/tidy.py
 
 bench: build ## compare conversion with the official converter
 	@benchmarks/setup-peers
