@@ -147,8 +147,10 @@ def check(source: Source, version: str) -> bool:
     stamp = PASSED / digest(source, version)
     if stamp.exists():
         return True
+    # As a system folder, so that what TableGen wrote is read but not looked at.
+    generated = f"--extra-arg=-isystem{source.build}/include"
     result = subprocess.run(
-        [CLANG_TIDY, "--quiet", "-p", source.build, source.path],
+        [CLANG_TIDY, "--quiet", "-p", source.build, generated, source.path],
         cwd=ROOT,
         capture_output=True,
         text=True,
