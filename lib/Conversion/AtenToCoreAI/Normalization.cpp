@@ -9,8 +9,6 @@
 
 #include "corten/Dialect/CoreAI/IR/CoreAIOps.h"
 
-#include <cmath>
-
 using namespace corten;
 using namespace mlir;
 
