@@ -11,8 +11,6 @@
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/STLExtras.h"
 
-#include <algorithm>
-#include <functional>
 #include <numeric>
 
 using namespace corten;
