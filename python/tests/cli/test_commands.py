@@ -61,6 +61,20 @@ def fits(value: Any, kind: Any) -> bool:
     return True
 
 
+def on_a_terminal(*arguments: str | Path) -> tuple[int, str]:
+    """The exit status, and what is shown beside the output."""
+    terminal, side = pty.openpty()
+    done = subprocess.run([CORTEN, *arguments], stderr=side, check=False)
+    os.close(side)
+    shown = ""
+    # A terminal whose other side is closed ends in an error.
+    with contextlib.suppress(OSError):
+        while more := os.read(terminal, 1000).decode():
+            shown += more
+    os.close(terminal)
+    return done.returncode, shown
+
+
 def test_version() -> None:
     answer = corten("--version")
     assert (answer.status, answer.out) == (0, "corten 0.1.0\n")
@@ -375,20 +389,10 @@ class TestConvert:
         assert not (tmp_path / "out.aimodel").exists()
 
     def test_progress_on_a_terminal(self, classifier: Written, tmp_path: Path) -> None:
-        terminal, side = pty.openpty()
-        done = subprocess.run(
-            [CORTEN, "convert", classifier.archive, "-o", tmp_path / "a.aimodel"],
-            stderr=side,
-            check=False,
+        status, shown = on_a_terminal(
+            "convert", classifier.archive, "-o", tmp_path / "a.aimodel"
         )
-        os.close(side)
-        shown = ""
-        # A terminal whose other side is closed ends in an error.
-        with contextlib.suppress(OSError):
-            while more := os.read(terminal, 1000).decode():
-                shown += more
-        os.close(terminal)
-        assert done.returncode == 0
+        assert status == 0
         assert "reading" in shown
         assert "writing" in shown
         # The line is erased at the end.
@@ -396,14 +400,11 @@ class TestConvert:
 
     def test_errors_on_a_terminal(self, tmp_path: Path) -> None:
         """A message does not begin behind what was shown before it."""
-        terminal, side = pty.openpty()
         (tmp_path / "bad.pt2").write_text("nothing")
-        arguments = ["convert", tmp_path / "bad.pt2", "-o", tmp_path / "a.aimodel"]
-        done = subprocess.run([CORTEN, *arguments], stderr=side, check=False)
-        os.close(side)
-        shown = os.read(terminal, 1000).decode()
-        os.close(terminal)
-        assert done.returncode == 2
+        status, shown = on_a_terminal(
+            "convert", tmp_path / "bad.pt2", "-o", tmp_path / "a.aimodel"
+        )
+        assert status == 2
         assert "\r\033[Kcorten: error: " in shown
 
 
