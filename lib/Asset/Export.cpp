@@ -25,8 +25,8 @@ namespace {
 /// Rebuilds a program op by op. The first failure ends it.
 class Exporter {
 public:
-  explicit Exporter(MLIRContext *context)
-      : builder(context), attributes(context) {}
+  Exporter(MLIRContext *context, Simplification simplification)
+      : simplification(simplification), builder(context), attributes(context) {}
 
   OwningOpRef<aicode::AssetOp> run(ModuleOp module);
 
@@ -44,6 +44,7 @@ private:
   LogicalResult addPlaceholder(udml::PlaceholderOp op, OperationState &state);
   uint32_t newestOp(Operation *root);
 
+  Simplification simplification;
   OpBuilder builder;
   AttributeExporter attributes;
   IRMapping mapping;
@@ -105,10 +106,10 @@ OwningOpRef<aicode::AssetOp> Exporter::run(ModuleOp module) {
   Block &block = asset->getBody().emplaceBlock();
   if (failed(exportBlock(*module.getBody(), block)))
     return {};
-  // What nothing uses stays behind.
-  for (Operation *op : llvm::reverse(removable))
-    if (op->use_empty())
-      op->erase();
+  if (simplification == Simplification::Official)
+    for (Operation *op : llvm::reverse(removable))
+      if (op->use_empty())
+        op->erase();
   sortUses(asset->getOperation());
   asset->setVersionAttr(aicode::WholeAttr::get(
       context, 32, /*isUnsigned=*/true, newestOp(asset->getOperation())));
@@ -154,19 +155,32 @@ static bool isRemovable(Operation &op) {
          wouldOpBeTriviallyDead(&op);
 }
 
+/// Constants come last where the order makes no difference.
+static SmallVector<Value> canonicalOperands(Operation &op) {
+  SmallVector<Value> result(op.getOperands());
+  // Such ops have two operands.
+  if (op.hasTrait<OpTrait::IsCommutative>() &&
+      matchPattern(result.front(), m_Constant()) &&
+      !matchPattern(result.back(), m_Constant()))
+    std::swap(result.front(), result.back());
+  return result;
+}
+
 LogicalResult Exporter::exportOp(Operation &op) {
   // Says nothing but how a tensor lies in memory.
   if (isa<coreaix::ViewOp>(op)) {
     mapping.map(op.getResult(0), mapping.lookup(op.getOperand(0)));
     return success();
   }
-  if (succeeded(exportFolded(op)))
+  bool isKept = simplification == Simplification::None;
+  if (!isKept && succeeded(exportFolded(op)))
     return success();
   const AssetOpInfo *info = assetOpOfName(op.getName().getStringRef());
   if (!info)
     return op.emitOpError("has no form in an asset");
   OperationState state(attributes.location(op.getLoc()), info->code);
-  for (Value operand : op.getOperands())
+  for (Value operand :
+       isKept ? llvm::to_vector(op.getOperands()) : canonicalOperands(op))
     state.operands.push_back(mapping.lookup(operand));
   for (Type type : op.getResultTypes()) {
     Type translated = attributes.type(type);
@@ -236,8 +250,10 @@ LogicalResult Exporter::exportFolded(Operation &op) {
     return success();
   }
   SmallVector<OpFoldResult> folded;
+  // Commutative ops have no folder but the one that sorts operands in place.
   if (op.getNumResults() != 1 || op.hasTrait<OpTrait::ConstantLike>() ||
-      failed(op.fold(folded)) || folded.empty())
+      op.hasTrait<OpTrait::IsCommutative>() || failed(op.fold(folded)) ||
+      folded.empty())
     return failure();
   auto value = dyn_cast<Value>(folded.front());
   if (!value)
@@ -424,7 +440,8 @@ LogicalResult Exporter::addPlaceholder(udml::PlaceholderOp op,
   return success();
 }
 
-OwningOpRef<aicode::AssetOp> corten::exportProgram(ModuleOp module) {
+OwningOpRef<aicode::AssetOp>
+corten::exportProgram(ModuleOp module, Simplification simplification) {
   module.getContext()->loadDialect<aicode::AICodeDialect>();
-  return Exporter(module.getContext()).run(module);
+  return Exporter(module.getContext(), simplification).run(module);
 }
