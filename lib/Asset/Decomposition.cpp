@@ -110,7 +110,7 @@ class Decomposer {
 public:
   explicit Decomposer(Operation *op) : op(op), builder(op->getContext()) {}
 
-  void run();
+  void run(ArrayRef<Location> places);
 
 private:
   using Values = SmallVector<Value>;
@@ -204,6 +204,11 @@ static SmallVector<int64_t> broadcast(ArrayRef<int64_t> lhs,
 // Makers
 //===----------------------------------------------------------------------===//
 
+static SmallVector<Location> placesOf(ValueRange values) {
+  return llvm::map_to_vector(values,
+                             [](Value value) { return value.getLoc(); });
+}
+
 Operation *Decomposer::makeOp(StringRef code, ValueRange operands,
                               TypeRange results) {
   std::string name = ("aicode." + code).str();
@@ -216,7 +221,7 @@ Operation *Decomposer::makeOp(StringRef code, ValueRange operands,
     state.addRegion();
   Operation *made = builder.create(state);
   if (info->hasDecomposition)
-    decompose(made);
+    decompose(made, placesOf(operands));
   return made;
 }
 
@@ -769,11 +774,8 @@ SmallVector<Value> Decomposer::body(StringRef code, ValueRange args) {
   return asymmetricStatistics(args);
 }
 
-void Decomposer::run() {
+void Decomposer::run(ArrayRef<Location> places) {
   Region &region = op->getRegion(0);
-  SmallVector<Location> places;
-  for (Value operand : op->getOperands())
-    places.push_back(operand.getLoc());
   Block *block =
       builder.createBlock(&region, {}, op->getOperandTypes(), places);
   StringRef code = op->getName().getStringRef();
@@ -798,4 +800,6 @@ void Decomposer::run() {
   });
 }
 
-void corten::decompose(Operation *op) { Decomposer(op).run(); }
+void corten::decompose(Operation *op, ArrayRef<Location> places) {
+  Decomposer(op).run(places);
+}
