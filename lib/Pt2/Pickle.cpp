@@ -597,11 +597,11 @@ public:
   std::vector<SavedLeaf> found;
 
   llvm::Error collect(const Value &value) {
-    constexpr size_t kMaxDepth = 64, kMaxLeaves = 4096, kMaxText = 4096;
-    if (path.size() > kMaxDepth || found.size() == kMaxLeaves)
-      return fail("more than " + Twine(kMaxLeaves) +
-                  " values, or nested more " + "than " + Twine(kMaxDepth) +
-                  " deep");
+    constexpr size_t kMaxDepth = 64, kMaxValues = 4096, kMaxText = 4096;
+    // Empty containers count as well: there may be no end of them.
+    if (path.size() > kMaxDepth || ++visited > kMaxValues)
+      return fail("more than " + Twine(kMaxValues) +
+                  " values, or nested more than " + Twine(kMaxDepth) + " deep");
     if (value.text.size() > kMaxText)
       return fail("a text of more than " + Twine(kMaxText) + " characters");
     switch (value.kind) {
@@ -656,6 +656,7 @@ private:
   }
 
   std::vector<std::string> path;
+  size_t visited = 0;
 };
 } // namespace
 

@@ -165,9 +165,8 @@ def _endless():
     return ((value,), {})
 
 
-def _many():
-    value = [0] * 8
-    for _ in range(20):
+def _many(value, times):
+    for _ in range(times):
         value = [value, value]
     return ((value,), {})
 
@@ -179,11 +178,12 @@ def _many():
         (((Marker(),), {}), "refers to the Python object __builtin__.print"),
         ([1, 2, 3], "holds no arguments of a call"),
         (_endless(), "nested more than 64 deep"),
-        (_many(), "more than 4096 values"),
+        (_many([0] * 8, 20), "more than 4096 values"),
+        (_many([], 50), "more than 4096 values"),
         ((("x" * 5000,), {}), "a text of more than 4096 characters"),
         (collections.Counter(a=1), "collections.Counter"),
     ],
-    ids=["count", "hostile", "other", "endless", "many", "long", "class"],
+    ids=["count", "hostile", "other", "endless", "many", "empty", "long", "class"],
 )
 def test_bad_examples(saved, tmp_path, capsys, value, message):
     """They are no reason not to read, or convert, the rest."""
