@@ -40,6 +40,9 @@ protected:
   }
 
 private:
+  friend Derived;
+  Translator() = default;
+
   Derived &derived() { return static_cast<Derived &>(*this); }
 };
 
