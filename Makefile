@@ -18,13 +18,13 @@ help: ## list the targets
 setup: ## install what is missing: Debian packages, .venv, CMake configuration
 	@scripts/setup
 
-build: setup ## build the libraries, corten-opt and the Python extension
+build: setup ## build the libraries, the tools and the Python extension
 	@cmake --build build/dev
 
 demo: build ## convert, save and run a vision transformer
 	@.venv/bin/python examples/demo.py
 
-test: build ## lint, lit, unit tests, pytest
+test: build ## lint, lit, unit tests, fuzzing, pytest
 	@scripts/test $(PYTEST_ARGS)
 
 opinfo: build ## run the samples of PyTorch's operator database

@@ -11,6 +11,10 @@ What passed is not checked again until the source, one of the headers that its
 last build read, its command line, a ``.clang-tidy`` or clang-tidy itself
 changes. The list is in ``~/.cache/corten/tidy``, or where ``CORTEN_TIDY_CACHE``
 says, so that all clones of a machine share it.
+
+Most of the time goes into headers that all sources of a folder read. They are
+therefore checked a few at a time, as one source that includes them; only if
+something is found, or if they do not go together, one by one.
 """
 
 from __future__ import annotations
@@ -24,7 +28,9 @@ import re
 import shlex
 import subprocess
 import sys
-from collections.abc import Iterator
+import tempfile
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,6 +39,8 @@ CLANG_TIDY = "clang-tidy-22"
 ROOT = Path(__file__).resolve().parent.parent
 #: Sources that both have are checked as the first compiles them.
 BUILDS = (ROOT / "build/dev", ROOT / "build/fuzz")
+#: How many sources are checked together.
+BATCH = 8
 PASSED = Path(os.environ.get("CORTEN_TIDY_CACHE", "~/.cache/corten/tidy")).expanduser()
 
 
@@ -42,7 +50,8 @@ class Source:
 
     path: str
     build: Path
-    command: str
+    #: What the compiler is given, but for the source and the output.
+    flags: tuple[str, ...]
     headers: frozenset[str]
 
 
@@ -82,12 +91,12 @@ def built_sources() -> dict[str, Source]:
             if path is None or path.startswith("build/") or path in sources:
                 continue
             arguments = shlex.split(entry["command"])
-            target = arguments[arguments.index("-o") + 1]
+            output_at = arguments.index("-o")
             sources[path] = Source(
                 path,
                 build,
-                entry["command"].replace(str(ROOT), "."),
-                headers.get(target, frozenset()) - {path},
+                tuple(arguments[1:output_at]),
+                headers.get(arguments[output_at + 1], frozenset()) - {path},
             )
     return sources
 
@@ -132,36 +141,72 @@ def content(path: str) -> bytes:
     return hashlib.sha256(file.read_bytes() if file.is_file() else b"").digest()
 
 
-def digest(source: Source, version: str) -> str:
-    """All that the verdict depends on, in 40 characters."""
-    result = hashlib.sha256(f"{version}\n{source.command}\n".encode())
-    folders = Path(source.path).parents
-    configurations = {str(folder / ".clang-tidy") for folder in folders}
-    for path in sorted({source.path, *source.headers, *configurations}):
+def configurations(source: Source) -> list[str]:
+    """Where clang-tidy looks for its configuration, the nearest first."""
+    return [str(folder / ".clang-tidy") for folder in Path(source.path).parents]
+
+
+def stamp(source: Source, version: str) -> Path:
+    """The file that says that the source passed, by all that this depends on."""
+    flags = " ".join(source.flags).replace(str(ROOT), ".")
+    result = hashlib.sha256(f"{version}\n{flags}\n".encode())
+    for path in sorted({source.path, *source.headers, *configurations(source)}):
         result.update(path.encode() + b"\0" + content(path))
-    return result.hexdigest()[:40]
+    return PASSED / result.hexdigest()[:40]
 
 
-def check(source: Source, version: str) -> bool:
-    """Run clang-tidy, unless the source has passed before; say what it found."""
-    stamp = PASSED / digest(source, version)
-    if stamp.exists():
-        return True
+def run_clang_tidy(
+    source: Source, file: str, *options: str
+) -> subprocess.CompletedProcess[str]:
+    """Check a file as the source is compiled."""
     # As a system folder, so that what TableGen wrote is read but not looked at.
-    generated = f"--extra-arg=-isystem{source.build}/include"
-    result = subprocess.run(
-        [CLANG_TIDY, "--quiet", "-p", source.build, generated, source.path],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-    )
+    generated = f"-isystem{source.build}/include"
+    command = [CLANG_TIDY, "--quiet", *options, file, "--", *source.flags, generated]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+
+
+def pass_together(batch: Sequence[Source]) -> bool:
+    """Check sources as one that includes them."""
+    source = batch[0]
+    nearest = next(path for path in configurations(source) if (ROOT / path).exists())
+    # Below the root, where the configuration that others inherit from is found.
+    with tempfile.TemporaryDirectory(dir=source.build) as folder:
+        together = Path(folder) / "Together.cpp"
+        lines = (f'#include "{ROOT / source.path}"\n' for source in batch)
+        together.write_text("".join(lines))
+        options = ("--checks=-bugprone-suspicious-include", f"--config-file={nearest}")
+        return run_clang_tidy(source, str(together), *options).returncode == 0
+
+
+def passes(source: Source) -> bool:
+    """Check one source; say what is found."""
+    result = run_clang_tidy(source, source.path)
     if result.returncode != 0:
         # The count of suppressed warnings in system headers is noise.
         errors = re.sub(r"^\d+ warnings? generated.*\n", "", result.stderr, flags=re.M)
         print(result.stdout, errors, sep="", end="", flush=True)
-        return False
-    stamp.touch()
-    return True
+    return result.returncode == 0
+
+
+def check(batch: Sequence[Source], version: str) -> bool:
+    """Check sources, and note down which pass."""
+    if len(batch) > 1 and pass_together(batch):
+        passed = list(batch)
+    else:
+        passed = [source for source in batch if passes(source)]
+    for source in passed:
+        stamp(source, version).touch()
+    return len(passed) == len(batch)
+
+
+def batches(sources: Sequence[Source]) -> Iterator[Sequence[Source]]:
+    """Sources of one folder that are compiled alike."""
+    alike: dict[object, list[Source]] = defaultdict(list)
+    for source in sorted(sources, key=lambda source: source.path):
+        alike[Path(source.path).parent, source.build, source.flags].append(source)
+    for group in alike.values():
+        for begin in range(0, len(group), BATCH):
+            yield group[begin : begin + BATCH]
 
 
 def main() -> int:
@@ -176,9 +221,9 @@ def main() -> int:
         }
     PASSED.mkdir(parents=True, exist_ok=True)
     version = output(CLANG_TIDY, "--version")
+    pending = [source for source in chosen if not stamp(source, version).exists()]
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        ordered = sorted(chosen, key=lambda source: source.path)
-        passed = list(pool.map(lambda source: check(source, version), ordered))
+        passed = list(pool.map(lambda b: check(b, version), batches(pending)))
     return 0 if all(passed) else 1
 
 

@@ -226,35 +226,6 @@ Attribute AttributeExporter::value(Attribute attribute) {
   return result;
 }
 
-template <typename RangeT>
-bool AttributeExporter::valuesOf(const RangeT &attributes,
-                                 SmallVectorImpl<Attribute> &result) {
-  for (Attribute attribute : attributes) {
-    Attribute translated = value(attribute);
-    if (!translated)
-      return false;
-    result.push_back(translated);
-  }
-  return true;
-}
-
-bool AttributeExporter::optional(Attribute from, Attribute &to) {
-  if (from)
-    to = value(from);
-  return !from || to;
-}
-
-bool AttributeExporter::optional(Type from, Type &to) {
-  if (from)
-    to = type(from);
-  return !from || to;
-}
-
-bool AttributeExporter::values(ArrayRef<Attribute> attributes,
-                               SmallVectorImpl<Attribute> &result) {
-  return valuesOf(attributes, result);
-}
-
 Attribute AttributeExporter::list(ArrayRef<Attribute> values) {
   return aicode::ListAttr::get(context, values);
 }
@@ -536,7 +507,7 @@ Attribute AttributeExporter::translateDebugInfo(Attribute attribute) {
       })
       .Case([&](debuginfo::CompileUnitAttr unit) -> Attribute {
         SmallVector<Attribute> files;
-        if (!valuesOf(unit.getAllFiles(), files))
+        if (!values(unit.getAllFiles(), files))
           return {};
         return aicode::CompileUnitAttr::get(
             context, unit.getSourceLanguage(), value(unit.getFile()),
@@ -622,13 +593,13 @@ LocationAttr AttributeExporter::translateLocation(LocationAttr location) {
             Attribute scope = value(debug.getScope());
             for (debuginfo::DebugLocationAttr other : debug.getFusedWith())
               fused.push_back(translateLocation(other));
-            if (!scope || !valuesOf(debug.getMetadata(), facts))
+            if (!scope || !values(debug.getMetadata(), facts))
               return unknown();
             return make(range(debug.getSource()), scope, fused, facts);
           })
           .Case([&](debuginfo::MetadataLocationAttr known) -> LocationAttr {
             SmallVector<Attribute> facts;
-            if (!valuesOf(known.getMetadata(), facts))
+            if (!values(known.getMetadata(), facts))
               return unknown();
             return aicode::MetadataLocationAttr::get(context, facts);
           })

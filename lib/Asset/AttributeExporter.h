@@ -5,6 +5,7 @@
 #ifndef CORTEN_LIB_ASSET_ATTRIBUTEEXPORTER_H
 #define CORTEN_LIB_ASSET_ATTRIBUTEEXPORTER_H
 
+#include "Translator.h"
 #include "corten/Dialect/AICode/IR/AICodeDialect.h"
 #include "corten/Dialect/DebugInfo/IR/DebugInfoDialect.h"
 #include "corten/Dialect/Param/IR/ParamDialect.h"
@@ -17,7 +18,7 @@ namespace corten {
 
 /// Translates each type, attribute and location once. A null result means that
 /// assets have no form for it; the reason has been reported at `place`.
-class AttributeExporter {
+class AttributeExporter : public Translator<AttributeExporter> {
 public:
   explicit AttributeExporter(mlir::MLIRContext *context)
       : context(context), place(mlir::UnknownLoc::get(context)) {}
@@ -60,14 +61,6 @@ private:
   mlir::LocationAttr unknown();
   aicode::ResourceHandle weight(llvm::StringRef key,
                                 const mlir::AsmResourceBlob &blob);
-  /// Translate what may be missing; false if it is there and has no form.
-  bool optional(mlir::Attribute from, mlir::Attribute &to);
-  bool optional(mlir::Type from, mlir::Type &to);
-  bool values(llvm::ArrayRef<mlir::Attribute> attributes,
-              llvm::SmallVectorImpl<mlir::Attribute> &result);
-  template <typename RangeT>
-  bool valuesOf(const RangeT &attributes,
-                llvm::SmallVectorImpl<mlir::Attribute> &result);
 
   mlir::MLIRContext *context;
   mlir::Location place;

@@ -186,29 +186,6 @@ Attribute AttributeImporter::value(Attribute attribute) {
   return result;
 }
 
-bool AttributeImporter::optional(Attribute from, Attribute &to) {
-  if (from)
-    to = value(from);
-  return !from || to;
-}
-
-bool AttributeImporter::optional(Type from, Type &to) {
-  if (from)
-    to = type(from);
-  return !from || to;
-}
-
-bool AttributeImporter::values(ArrayRef<Attribute> attributes,
-                               SmallVectorImpl<Attribute> &result) {
-  for (Attribute attribute : attributes) {
-    Attribute translated = value(attribute);
-    if (!translated)
-      return false;
-    result.push_back(translated);
-  }
-  return true;
-}
-
 bool AttributeImporter::isSet(Attribute attribute) {
   auto flag = dyn_cast_or_null<aicode::WholeAttr>(attribute);
   return flag && flag.getValue() != 0;

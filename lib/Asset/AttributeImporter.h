@@ -5,6 +5,7 @@
 #ifndef CORTEN_LIB_ASSET_ATTRIBUTEIMPORTER_H
 #define CORTEN_LIB_ASSET_ATTRIBUTEIMPORTER_H
 
+#include "Translator.h"
 #include "corten/Dialect/AICode/IR/AICodeDialect.h"
 #include "corten/Dialect/DebugInfo/IR/DebugInfoDialect.h"
 #include "corten/Dialect/Param/IR/ParamDialect.h"
@@ -20,7 +21,7 @@ namespace corten {
 
 /// Translates each type, attribute and location once. A null result means that
 /// there is no counterpart; the reason has been reported at `place`.
-class AttributeImporter {
+class AttributeImporter : public Translator<AttributeImporter> {
 public:
   AttributeImporter(mlir::MLIRContext *context, std::shared_ptr<void> owner)
       : context(context), builder(context), owner(std::move(owner)),
@@ -64,11 +65,6 @@ private:
   mlir::LocationAttr translateLocation(mlir::Attribute location);
   mlir::FileLineColRange range(mlir::Attribute source);
   mlir::TypedAttr parameter(mlir::Attribute value, mlir::Type type);
-  /// Translate what may be missing; false if it is there and has no form.
-  bool optional(mlir::Attribute from, mlir::Attribute &to);
-  bool optional(mlir::Type from, mlir::Type &to);
-  bool values(mlir::ArrayRef<mlir::Attribute> attributes,
-              llvm::SmallVectorImpl<mlir::Attribute> &result);
 
   /// What the checking builders of types and attributes take.
   llvm::function_ref<mlir::InFlightDiagnostic()> reporter() { return report; }

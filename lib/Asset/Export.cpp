@@ -116,19 +116,10 @@ OwningOpRef<aicode::AssetOp> Exporter::run(ModuleOp module) {
 }
 
 LogicalResult Exporter::exportRegion(Region &from, Region &to) {
-  for (Block &block : from) {
-    Block &created = to.emplaceBlock();
-    for (BlockArgument argument : block.getArguments()) {
-      Type type = attributes.type(argument.getType());
-      if (!type)
-        return failure();
-      mapping.map(argument, created.addArgument(
-                                type, attributes.location(argument.getLoc())));
-    }
-    if (failed(exportBlock(block, created)))
-      return failure();
-  }
-  return success();
+  return translateRegion(from, to, attributes, mapping,
+                         [&](Block &block, Block &created) {
+                           return exportBlock(block, created);
+                         });
 }
 
 LogicalResult Exporter::exportBlock(Block &from, Block &to) {

@@ -103,19 +103,10 @@ OwningOpRef<ModuleOp> Importer::import(aicode::AssetOp asset) {
 }
 
 LogicalResult Importer::importRegion(Region &from, Region &to) {
-  for (Block &block : from) {
-    Block &created = to.emplaceBlock();
-    for (BlockArgument argument : block.getArguments()) {
-      Type type = attributes.type(argument.getType());
-      if (!type)
-        return failure();
-      mapping.map(argument, created.addArgument(
-                                type, attributes.location(argument.getLoc())));
-    }
-    if (failed(importBlock(block, created)))
-      return failure();
-  }
-  return success();
+  return translateRegion(from, to, attributes, mapping,
+                         [&](Block &block, Block &created) {
+                           return importBlock(block, created);
+                         });
 }
 
 LogicalResult Importer::importBlock(Block &from, Block &to) {

@@ -9,7 +9,6 @@
 #include "corten/Asset/Translation.h"
 #include "corten/Dialect/Registration.h"
 #include "mlir/Bytecode/BytecodeReader.h"
-#include "mlir/Parser/Parser.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"

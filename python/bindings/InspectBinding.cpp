@@ -4,6 +4,7 @@
 // the command line prints.
 
 #include "Bindings.h"
+#include "Errors.h"
 
 #include "corten/Inspect/Archive.h"
 #include "corten/Inspect/Compare.h"
@@ -21,13 +22,6 @@
 
 namespace nb = nanobind;
 using namespace corten;
-
-/// The value, or ValueError with the reason why there is none.
-template <typename T> static T unwrap(llvm::Expected<T> result) {
-  if (!result)
-    throw nb::value_error(llvm::toString(result.takeError()).c_str());
-  return std::move(*result);
-}
 
 static std::string text(llvm::json::Value value) {
   return llvm::formatv("{0}", value).str();
@@ -84,7 +78,9 @@ void corten::bindings::bindInspect(nb::module_ &module) {
   nb::class_<Model>(module, "Model", "A program that was opened.")
       .def_static(
           "open",
-          [](const std::string &path) { return unwrap(Model::open(path)); },
+          [](const std::string &path) {
+            return bindings::unwrap(Model::open(path));
+          },
           nb::arg("path"), Release(),
           "Raises ValueError for what is no asset and no program.")
       .def_prop_ro("path", &Model::path)
@@ -100,7 +96,8 @@ void corten::bindings::bindInspect(nb::module_ &module) {
       .def(
           "text",
           [](Model &self, std::string graph, bool locations, bool generic) {
-            return unwrap(self.text({std::move(graph), locations, generic}));
+            return bindings::unwrap(
+                self.text({std::move(graph), locations, generic}));
           },
           nb::arg("graph"), nb::arg("locations"), nb::arg("generic"),
           "Raises ValueError if there is no such graph.")
@@ -156,8 +153,8 @@ void corten::bindings::bindInspect(nb::module_ &module) {
   module.def(
       "convert_files",
       [](const std::vector<ProgramFile> &files, bool release) {
-        ConvertedFiles converted =
-            unwrap(convertFiles(files, {release, /*progress=*/nullptr}));
+        ConvertedFiles converted = bindings::unwrap(
+            convertFiles(files, {release, /*progress=*/nullptr}));
         return std::pair(std::move(converted.model),
                          std::move(converted.warnings));
       },
@@ -168,9 +165,10 @@ void corten::bindings::bindInspect(nb::module_ &module) {
   module.def(
       "compare_models",
       [](Model &first, Model &second, std::string graph, bool weights) {
-        return text(unwrap(Comparison::make(first, second,
-                                            {std::move(graph), weights, {}}))
-                        .json());
+        return text(
+            bindings::unwrap(Comparison::make(first, second,
+                                              {std::move(graph), weights, {}}))
+                .json());
       },
       nb::arg("first"), nb::arg("second"), nb::arg("graph"), nb::arg("weights"),
       "JSON. Raises ValueError if a model has no such graph.");
@@ -178,7 +176,7 @@ void corten::bindings::bindInspect(nb::module_ &module) {
   module.def(
       "examine_path",
       [](const std::string &path) {
-        return text(findingsJson(path, unwrap(examinePath(path))));
+        return text(findingsJson(path, bindings::unwrap(examinePath(path))));
       },
       nb::arg("path"), Release(),
       "JSON. Raises ValueError for what is no asset and no program.");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "Bindings.h"
+#include "Errors.h"
 
 #include "corten/Metal/Check.h"
 #include "corten/Metal/Kernel.h"
@@ -49,13 +50,6 @@ operandsOf(const std::vector<OperandTuple> &descriptions) {
   return operands;
 }
 
-/// The value, or a ValueError.
-template <typename T> static T unwrap(llvm::Expected<T> value) {
-  if (!value)
-    throw nb::value_error(llvm::toString(value.takeError()).c_str());
-  return *std::move(value);
-}
-
 void corten::bindings::bindMetal(nb::module_ &module) {
   nb::enum_<metal::InputKind>(module, "KernelInputKind")
       .value("TENSOR", metal::InputKind::Tensor)
@@ -86,8 +80,8 @@ void corten::bindings::bindMetal(nb::module_ &module) {
           "check_source",
           [](const metal::Kernel &self, const std::vector<OperandTuple> &inputs,
              const std::vector<OperandTuple> &results) {
-            return unwrap(metal::checkSource(self, operandsOf(inputs),
-                                             operandsOf(results)));
+            return bindings::unwrap(metal::checkSource(self, operandsOf(inputs),
+                                                       operandsOf(results)));
           },
           nb::arg("inputs"), nb::arg("results"),
           "C++ that runs one thread of the kernel; operands are (Metal type, "
@@ -96,13 +90,13 @@ void corten::bindings::bindMetal(nb::module_ &module) {
   module.def(
       "int_literal",
       [](const std::string &name, int64_t value) {
-        return unwrap(metal::intLiteral(name, value));
+        return bindings::unwrap(metal::intLiteral(name, value));
       },
       nb::arg("name"), nb::arg("value"));
   module.def(
       "float_literal",
       [](const std::string &name, double value) {
-        return unwrap(metal::floatLiteral(name, value));
+        return bindings::unwrap(metal::floatLiteral(name, value));
       },
       nb::arg("name"), nb::arg("value"));
   module.def(
@@ -110,7 +104,7 @@ void corten::bindings::bindMetal(nb::module_ &module) {
       [](const std::string &path, const std::vector<uint64_t> &addresses) {
         std::vector<std::tuple<std::string, unsigned, unsigned>> lines;
         for (const metal::SourceLine &line :
-             unwrap(metal::sourceLines(path, addresses)))
+             bindings::unwrap(metal::sourceLines(path, addresses)))
           lines.emplace_back(line.file, line.line, line.column);
         return lines;
       },

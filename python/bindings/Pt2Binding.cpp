@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "Bindings.h"
+#include "Errors.h"
 
 #include "corten/Pt2/Convert.h"
 
@@ -11,12 +12,6 @@
 
 namespace nb = nanobind;
 using namespace corten;
-
-template <typename T> static T unwrap(llvm::Expected<T> value) {
-  if (!value)
-    throw nb::value_error(llvm::toString(value.takeError()).c_str());
-  return std::move(*value);
-}
 
 static std::unique_ptr<ConvertedModule>
 convertFiles(const std::vector<Pt2EntryPoint> &entryPoints, bool debug,
@@ -29,7 +24,7 @@ convertFiles(const std::vector<Pt2EntryPoint> &entryPoints, bool debug,
     nb::gil_scoped_release unlock;
     return convertPt2(entryPoints, options);
   }();
-  return unwrap(std::move(module));
+  return bindings::unwrap(std::move(module));
 }
 
 void corten::bindings::bindPt2(nb::module_ &module) {
@@ -53,7 +48,7 @@ void corten::bindings::bindPt2(nb::module_ &module) {
   module.def(
       "read_pt2",
       [](const Pt2EntryPoint &entryPoint) -> std::shared_ptr<const Program> {
-        return unwrap(readPt2(entryPoint));
+        return bindings::unwrap(readPt2(entryPoint));
       },
       nb::arg("entry_point"),
       "Reads one program of a .pt2 file. Raises ValueError for a file that "

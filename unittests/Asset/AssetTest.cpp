@@ -34,7 +34,7 @@ protected:
   void SetUp() override {
     ASSERT_FALSE(fs::createUniqueDirectory("corten-asset", root));
   }
-  void TearDown() override { fs::remove_directories(root); }
+  void TearDown() override { EXPECT_FALSE(fs::remove_directories(root)); }
 
   std::string path(StringRef name) const { return (root + "/" + name).str(); }
 
@@ -129,7 +129,7 @@ TEST_F(AssetTest, WeightsLieInTheMappedFile) {
     ASSERT_TRUE(static_cast<bool>(read));
     module = std::move(*read);
   }
-  fs::remove_directories(path("a.aimodel"));
+  ASSERT_FALSE(fs::remove_directories(path("a.aimodel")));
   int weights = 0;
   module->walk([&](mlir::Operation *op) {
     auto value = op->getAttrOfType<mlir::DenseResourceElementsAttr>("value");
@@ -158,7 +158,7 @@ TEST_F(AssetTest, HashIsThatOfTheStandard) {
   write(path("a.aimodel/main.hash"), "short");
   EXPECT_EQ(Asset::open(path("a.aimodel"))->checkHash(),
             Asset::HashState::Wrong);
-  fs::remove(path("a.aimodel/main.hash"));
+  ASSERT_FALSE(fs::remove(path("a.aimodel/main.hash")));
   EXPECT_EQ(Asset::open(path("a.aimodel"))->checkHash(),
             Asset::HashState::Missing);
 }
@@ -274,7 +274,7 @@ TEST_F(AssetTest, SaysWhyAFolderIsNoAsset) {
   EXPECT_EQ(openError("a.aimodel"),
             path("a.aimodel") +
                 ": metadata.json: the key assetVersion is missing");
-  fs::remove(path("a.aimodel/main.mlirb"));
+  ASSERT_FALSE(fs::remove(path("a.aimodel/main.mlirb")));
   ASSERT_EQ(::mkfifo(path("a.aimodel/main.mlirb").c_str(), 0600), 0);
   // Opening a pipe for reading waits for a writer.
   int writer = ::open(path("a.aimodel/main.mlirb").c_str(), O_RDWR);

@@ -17,9 +17,7 @@ using namespace corten;
 using llvm::StringRef;
 namespace fs = llvm::sys::fs;
 
-namespace {
-
-std::vector<std::string> inputs() {
+static std::vector<std::string> inputs() {
   std::vector<std::string> result;
   std::error_code code;
   for (fs::directory_iterator it(CORTEN_TEST_INPUTS, code), end;
@@ -30,7 +28,7 @@ std::vector<std::string> inputs() {
 }
 
 /// Reads `bytes` all the way to a program; the message if that fails.
-std::string readAll(StringRef bytes) {
+static std::string readAll(StringRef bytes) {
   // Weights lie at multiples of 16 from the beginning of a file.
   auto owner = std::shared_ptr<llvm::WritableMemoryBuffer>(
       llvm::WritableMemoryBuffer::getNewUninitMemBuffer(bytes.size(), "",
@@ -94,18 +92,18 @@ TEST(BadBytecodeTest, Versions) {
 }
 
 /// A variable-length number in nine bytes.
-std::string large(uint64_t value) {
+static std::string large(uint64_t value) {
   std::string text(1, '\0');
   for (int i = 0; i < 8; ++i)
     text += static_cast<char>(value >> (8 * i));
   return text;
 }
 
-std::string file(const std::string &sections) {
+static std::string file(const std::string &sections) {
   return std::string("ML\xefR\x0d", 5) + std::string("x\0", 2) + sections;
 }
 
-std::string section(int id, const std::string &bytes) {
+static std::string section(int id, const std::string &bytes) {
   return std::string(1, static_cast<char>(id)) + large(bytes.size()) + bytes;
 }
 
@@ -161,7 +159,7 @@ TEST(BadBytecodeTest, StringsOfNoBytes) {
 }
 
 /// A file with `attributes`, of which each is a list, and an empty program.
-std::string lists(const std::vector<std::string> &attributes) {
+static std::string lists(const std::vector<std::string> &attributes) {
   std::string offsets = large(attributes.size()) + "\x01";
   std::string bytes;
   offsets += "\x01" + large(attributes.size());
@@ -210,5 +208,3 @@ TEST(BadBytecodeTest, RegionsWithoutEnd) {
   EXPECT_EQ(readAll(file(section(0, "\x01") + rest + section(4, body))),
             "regions more than 128 deep");
 }
-
-} // namespace

@@ -6,10 +6,8 @@
 
 using namespace corten;
 
-namespace {
-
 /// What a text is refused with, or nothing.
-std::string refusal(llvm::StringRef text) {
+static std::string refusal(llvm::StringRef text) {
   llvm::Expected<AssetMetadata> metadata = parseMetadata(text);
   return metadata ? "" : llvm::toString(metadata.takeError());
 }
@@ -119,5 +117,3 @@ TEST(MetadataTest, NestingIsBounded) {
   std::string within = std::string(255, '[') + std::string(255, ']');
   EXPECT_EQ(refusal("{\"assetVersion\": \"2.0\", \"x\": " + within + "}"), "");
 }
-
-} // namespace

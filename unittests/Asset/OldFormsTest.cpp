@@ -13,11 +13,9 @@
 using namespace corten;
 using namespace mlir;
 
-namespace {
-
 /// A program of one op: the text of its operands' types, of its result, and the
 /// op itself as it stands in the file.
-std::string asset(StringRef inputs, StringRef output, StringRef op) {
+static std::string asset(StringRef inputs, StringRef output, StringRef op) {
   std::string arguments, types;
   SmallVector<StringRef> kinds;
   inputs.split(kinds, ';');
@@ -47,6 +45,7 @@ std::string asset(StringRef inputs, StringRef output, StringRef op) {
       arguments, types, result, op);
 }
 
+namespace {
 class OldFormsTest : public testing::Test {
 protected:
   OldFormsTest() {
@@ -86,6 +85,7 @@ protected:
 
   MLIRContext context;
 };
+} // namespace
 
 TEST_F(OldFormsTest, QuantizationWithoutASecondOffset) {
   EXPECT_EQ(
@@ -159,5 +159,3 @@ TEST_F(OldFormsTest, FormsThatWereNeverSeen) {
           .find("cannot be read: it is of an unknown kind"),
       std::string::npos);
 }
-
-} // namespace

@@ -51,7 +51,6 @@ public:
   llvm::StringRef str(Text value) const { return texts[value]; }
   /// A hash of the text that is the same in every graph.
   uint64_t hash(Text value) const { return hashes[value]; }
-  size_t numTexts() const { return texts.size(); }
 
   unsigned addNode(Text type, Text name,
                    llvm::ArrayRef<Attribute> nodeAttributes);

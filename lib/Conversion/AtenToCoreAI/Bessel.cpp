@@ -7,15 +7,10 @@
 
 #include "corten/Dialect/CoreAI/IR/CoreAIOps.h"
 
-#include <limits>
 #include <numbers>
 
 using namespace corten;
 using namespace mlir;
-
-static constexpr double kInfinity = std::numeric_limits<double>::infinity();
-static constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-static constexpr double kPi = std::numbers::pi;
 
 static Value inverseRoot(Emitter &emit, Value x) {
   return emit.create<coreai::RsqrtOp>({x});

@@ -10,8 +10,6 @@
 
 #include "corten/Dialect/CoreAI/IR/CoreAIOps.h"
 
-#include <limits>
-
 using namespace corten;
 using namespace mlir;
 
@@ -276,7 +274,6 @@ static FailureOr<Value> lowerSegmentReduce(const AtenNode &node,
   StringRef kind = node.string("reduce");
   if (node.has("indices"))
     return emit.error(node) << "segment_reduce by indices";
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
   double neutral = kind == "max"    ? -kInfinity
                    : kind == "min"  ? kInfinity
                    : kind == "prod" ? 1.0

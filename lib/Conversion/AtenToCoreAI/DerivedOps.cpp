@@ -7,13 +7,10 @@
 #include "llvm/ADT/STLExtras.h"
 
 #include <cmath>
-#include <limits>
 #include <numbers>
 
 using namespace corten;
 using namespace mlir;
-
-static constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 Value corten::numberLike(Emitter &emit, double value, Value x) {
   return emit.scalar(value, getElementTypeOrSelf(x));

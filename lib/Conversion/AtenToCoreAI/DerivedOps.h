@@ -12,12 +12,19 @@
 
 #include "mlir/IR/TypeUtilities.h"
 
+#include <limits>
+
 namespace corten {
 
 namespace coreai {
 enum class ScanCombiner : uint32_t;
 } // namespace coreai
 
+inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+inline int64_t rankOf(mlir::Value x) {
+  return mlir::cast<mlir::RankedTensorType>(x.getType()).getRank();
+}
 inline bool isComplex(mlir::Value x) {
   return mlir::isa<mlir::ComplexType>(getElementTypeOrSelf(x));
 }

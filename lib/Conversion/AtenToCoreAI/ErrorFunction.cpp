@@ -8,13 +8,11 @@
 #include "corten/Dialect/CoreAI/IR/CoreAIOps.h"
 
 #include <cmath>
-#include <limits>
 #include <numbers>
 
 using namespace corten;
 using namespace mlir;
 
-static constexpr double kInfinity = std::numeric_limits<double>::infinity();
 static constexpr double kRootHalf = 1 / std::numbers::sqrt2;
 
 /// erfcx(x) = e^x² erfc(x) of x >= 0.

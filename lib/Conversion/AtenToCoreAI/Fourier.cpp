@@ -37,10 +37,6 @@ static constexpr double kTurn = 2 * std::numbers::pi;
 /// when the program runs.
 static constexpr int64_t kLongestTable = 64;
 
-static int64_t rankOf(Value x) {
-  return cast<RankedTensorType>(x.getType()).getRank();
-}
-
 static int64_t extentOf(Value x, int64_t axis) {
   return cast<RankedTensorType>(x.getType()).getDimSize(axis);
 }

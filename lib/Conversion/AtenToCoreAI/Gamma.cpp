@@ -10,15 +10,9 @@
 #include "corten/Dialect/CoreAI/IR/CoreAIOps.h"
 
 #include <cmath>
-#include <limits>
-#include <numbers>
 
 using namespace corten;
 using namespace mlir;
-
-static constexpr double kInfinity = std::numeric_limits<double>::infinity();
-static constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-static constexpr double kPi = std::numbers::pi;
 
 /// x minus the nearest integer: sin(πx) and cot(πx) only depend on it, up to
 /// sign.

@@ -11,15 +11,10 @@
 #include "corten/Dialect/CoreAI/IR/CoreAIOps.h"
 
 #include <cmath>
-#include <limits>
 #include <numbers>
 
 using namespace corten;
 using namespace mlir;
-
-static int64_t rankOf(Value x) {
-  return cast<RankedTensorType>(x.getType()).getRank();
-}
 
 static LogicalResult checkReal(const AtenNode &node, Emitter &emit, Value x) {
   if (!isFloat(x))
@@ -165,8 +160,7 @@ static FailureOr<Results> lowerSlogdet(const AtenNode &node, Emitter &emit) {
                    {},
                    {}};
   Eliminated result = eliminate(emit, x);
-  Value value = unlessSingular(emit, result, result.logMagnitude,
-                               -std::numeric_limits<double>::infinity());
+  Value value = unlessSingular(emit, result, result.logMagnitude, -kInfinity);
   return Results{
       withoutMatrixAxes(emit, unlessSingular(emit, result, result.sign, 0.0)),
       withoutMatrixAxes(emit, value),

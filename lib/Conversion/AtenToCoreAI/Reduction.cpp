@@ -18,10 +18,6 @@
 using namespace corten;
 using namespace mlir;
 
-static int64_t rankOf(Value x) {
-  return cast<RankedTensorType>(x.getType()).getRank();
-}
-
 /// The axes of parameter `dim`, which is an int, a list, or absent for all.
 static SmallVector<int64_t> reducedAxes(const AtenNode &node, Value x) {
   SmallVector<int64_t> dims;

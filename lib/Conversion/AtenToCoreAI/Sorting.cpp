@@ -17,10 +17,6 @@
 using namespace corten;
 using namespace mlir;
 
-static int64_t rankOf(Value x) {
-  return cast<RankedTensorType>(x.getType()).getRank();
-}
-
 /// Values that can be compared: booleans become numbers.
 static Value comparable(Emitter &emit, Value x) {
   return isBool(x) ? emit.cast(x, emit.si32()) : x;

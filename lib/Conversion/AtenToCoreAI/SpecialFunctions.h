@@ -12,7 +12,13 @@
 
 #include "DerivedOps.h"
 
+#include <limits>
+#include <numbers>
+
 namespace corten {
+
+inline constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+inline constexpr double kPi = std::numbers::pi;
 
 /// A function of one tensor, computed in f32.
 template <mlir::Value (*Function)(Emitter &, mlir::Value)>

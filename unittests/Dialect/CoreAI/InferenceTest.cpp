@@ -19,29 +19,30 @@ using namespace mlir;
 using namespace corten::coreai;
 
 namespace {
-
 /// One line of InferenceCases.def.
 struct Case {
   const char *op;
   std::vector<const char *> operands;
   const char *types;
 };
+} // namespace
 
 #define OPERANDS(...) {__VA_ARGS__}
 #define INFER(op, operands, types) {op, operands, types},
 #define INFER_OTHERWISE(op, operands, types) {op, operands, types},
 
-const std::vector<Case> kCases = {
+static const std::vector<Case> kCases = {
 #include "InferenceCases.def"
 };
 
-std::string print(TypeRange types) {
+static std::string print(TypeRange types) {
   std::string text;
   llvm::raw_string_ostream stream(text);
   llvm::interleaveComma(types, stream);
   return text;
 }
 
+namespace {
 class InferenceTest : public ::testing::Test {
 protected:
   InferenceTest() : builder(&context), loc(builder.getUnknownLoc()) {
@@ -93,6 +94,7 @@ protected:
   Location loc;
   OwningOpRef<ModuleOp> module;
 };
+} // namespace
 
 TEST_F(InferenceTest, Cases) {
   for (const Case &testCase : kCases) {
@@ -158,5 +160,3 @@ TEST_F(InferenceTest, ErrorsSayWhatIsWrong) {
   EXPECT_TRUE(failed(result));
   EXPECT_EQ(message, "cannot reshape 'tensor<2x3xf32>' into 8 elements");
 }
-
-} // namespace
