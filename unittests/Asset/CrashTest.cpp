@@ -32,7 +32,7 @@ protected:
     ASSERT_FALSE(fs::createUniqueDirectory("corten-crash", root));
     target = (root + "/a.aimodel").str();
   }
-  void TearDown() override { fs::remove_directories(root); }
+  void TearDown() override { ASSERT_FALSE(fs::remove_directories(root)); }
 
   llvm::Error save(llvm::function_ref<void(llvm::raw_ostream &)> write) const {
     return writeAsset(
