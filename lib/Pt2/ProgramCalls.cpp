@@ -50,6 +50,7 @@ const ProgramReader::Callee &ProgramReader::callee(StringRef target) {
   callee.types = std::move(schema.types);
   callee.hasSchema = true;
   callee.numResults = schema.numResults;
+  callee.results = std::move(schema.results);
   callee.returnsList = schema.returnsList;
   return callee;
 }
@@ -174,6 +175,11 @@ ArrayRef<Argument> ProgramReader::readArguments(JsonValue inputs,
     }
     size_t position = parameter - parameters.begin();
     checkArgument(callee, position, argument);
+    const ParameterType &type = callee.types[position];
+    if (type.isList && !argument.isList() && !argument.isNone()) {
+      SmallVector<Argument> repeated(std::max(type.length, 1U), argument);
+      argument = Argument::list(builder.save(repeated));
+    }
     arguments[position] = argument;
     isGiven[position] = true;
   }
@@ -270,6 +276,10 @@ void ProgramReader::readResults(JsonValue json, Node &node,
       infos.push_back(infoOf(output, names.back()));
     }
   }
+  if (callee.hasSchema && !numHidden && !isList)
+    for (auto [type, info] : llvm::zip(callee.results, infos))
+      if (!type.isResult(info))
+        fail(callee.op->printedName() + " returns something else");
   if (hasFailed())
     return;
 

@@ -45,6 +45,7 @@ private:
     std::vector<ParameterType> types;
     bool hasSchema = false;
     unsigned numResults = 0;
+    std::vector<ParameterType> results;
     bool returnsList = false;
   };
 

@@ -3,6 +3,7 @@
 // One exported program as one public graph: which placeholders are inputs,
 // weights and state, what everything is called, and the pass over the nodes.
 
+#include "CallShapes.h"
 #include "DebugRecorder.h"
 #include "Emitter.h"
 #include "GraphBuilder.h"
@@ -389,9 +390,25 @@ static bool isEmpty(const Node &node) {
          });
 }
 
+/// Whether all operands of a call have values. Checks have none, nor have
+/// results that are neither numbers nor tensors.
+LogicalResult Emitter::checkOperands(const Node &node) {
+  const Node *missing = nullptr;
+  forEachOperand(node.arguments, [&](const Node *operand) {
+    ArrayRef<Value> found = results(*operand);
+    if (found.empty() || (!operand->returnsTuple && !found.front()))
+      missing = operand;
+  });
+  if (!missing)
+    return success();
+  return error(node) << "the operand '" << missing->name << "' has no value";
+}
+
 LogicalResult Emitter::emitNode(const Node &node) {
   if (isAssertion(node.callee->name))
     return success();
+  if (mlir::failed(checkOperands(node)))
+    return failure();
   if (node.callee->name == "getitem") {
     ArrayRef<Value> tuple = results(*node.arguments[0].asNode());
     int64_t position = node.arguments[1].asInt();
@@ -449,6 +466,10 @@ LogicalResult Emitter::emitNode(const Node &node) {
   if (!lower)
     return error(node) << "Unsupported ATen op: " << node.callee->name
                        << "; add a lowering with register_torch_lowering()";
+  if (std::string contradiction = findContradiction(
+          node, isElementwise(node.callee->nameSpace, node.callee->name));
+      !contradiction.empty())
+    return error(node) << contradiction;
   // A branch of a conditional has nodes of its own.
   llvm::SaveAndRestore outerNode(mayBeEmpty, hasOpenExtents(node));
   FailureOr<Results> lowered = lower(AtenNode(node), *this);
