@@ -51,8 +51,10 @@ std::pair<std::string, JsonValue> pt2::alternativeOf(JsonValue json) {
 
 Size ProgramReader::readSize(JsonValue json) {
   if (std::optional<int64_t> value = json["as_int"].integer()) {
+    if (*value < 0)
+      fail("a negative size");
     // Core AI counts in 32 bits.
-    if (*value < 0 || *value > std::numeric_limits<int32_t>::max())
+    if (*value > std::numeric_limits<int32_t>::max())
       fail("a size of " + Twine(*value));
     return {*value};
   }

@@ -77,9 +77,13 @@ public:
   /// A literal integer; nothing for an absent or symbolic one.
   std::optional<int64_t> integer(StringRef parameter) const {
     const Argument *argument = node.findArgument(parameter);
-    if (!argument || !argument->isInt())
-      return std::nullopt;
-    return argument->asInt();
+    return argument ? literal(*argument) : std::nullopt;
+  }
+  /// torch takes a bool for a number.
+  static std::optional<int64_t> literal(const Argument &argument) {
+    if (argument.isInt() || argument.kind() == Argument::Kind::Bool)
+      return argument.asInt();
+    return std::nullopt;
   }
   bool flag(StringRef parameter) const {
     const Argument *argument = node.findArgument(parameter);
@@ -95,8 +99,10 @@ public:
   /// A list of sizes, of which some may be symbolic.
   Shape sizes(StringRef parameter) const {
     Shape result;
-    for (const Argument &element : list(parameter))
-      result.push_back(element.isInt() ? Size(element.asInt()) : anySize());
+    for (const Argument &element : list(parameter)) {
+      std::optional<int64_t> size = literal(element);
+      result.push_back(size ? Size(*size) : anySize());
+    }
     return result;
   }
   /// The literal entries of a list lie between two numbers.
@@ -155,11 +161,11 @@ public:
     if (std::optional<int64_t> dim = integer(parameter))
       dims.push_back(Argument::integer(*dim));
     for (const Argument &dim : dims) {
-      if (!dim.isInt()) {
+      if (!literal(dim)) {
         fail("an entry of '" + parameter + "' is no number");
         return {};
       }
-      std::optional<size_t> found = axis(dim.asInt(), rank, parameter);
+      std::optional<size_t> found = axis(*literal(dim), rank, parameter);
       if (!found)
         return {};
       require(!llvm::is_contained(result, *found),
@@ -361,10 +367,38 @@ static void checkReduction(Call &call) {
   call.checkResults(expected);
 }
 
+static void checkPolygamma(Call &call) {
+  // The series has as many terms; no float holds its factorial.
+  constexpr int64_t kMost = 1000;
+  std::optional<int64_t> n = call.integer("n");
+  call.require(n && *n >= 0 && *n <= kMost, "'n' is negative, or too large");
+  call.checkResult(call.shape("self"));
+}
+
+static void checkMaskedScatter(Call &call) {
+  Shape expected = call.shape("self");
+  broadcastInto(call, expected, call.shape("mask"));
+  call.shape("source");
+  call.checkResult(expected);
+}
+
 static void checkDistance(Call &call) {
   Shape joined = call.shape("self");
   broadcastInto(call, joined, call.shape("other"));
   call.checkResult({});
+}
+
+/// The distances between the rows of a matrix.
+static void checkPairs(Call &call) {
+  Shape self = call.shape("self");
+  if (self.size() != 2)
+    return call.fail("the operand is no matrix");
+  // The pairs are listed.
+  constexpr int64_t kMostRows = 1 << 13;
+  Size rows = self[0];
+  call.require(rows.isDynamic() || rows.get() <= kMostRows, "too many rows");
+  call.checkResult(rows.isDynamic() ? anySize()
+                                    : Size(rows.get() * (rows.get() - 1) / 2));
 }
 
 static void checkFourier(Call &call) {
@@ -381,9 +415,9 @@ static void checkFourier(Call &call) {
 
 static void checkHistogram(Call &call) {
   Shape self = call.shape("self");
-  call.require(self.size() >= 2, "the operand has no axis of coordinates");
-  Size last = self.empty() ? anySize() : self.back();
-  call.require(fits(last, Size(call.list("bins").size())),
+  if (self.size() < 2)
+    return call.fail("the operand has no axis of coordinates");
+  call.require(fits(self.back(), Size(call.list("bins").size())),
                "there is not one number of bins for each coordinate");
   if (call.node.callee->name == "_histogramdd_from_bin_tensors.default")
     for (const Shape &bins : call.shapes("bins"))
@@ -593,8 +627,8 @@ static Size sliceLength(Call &call, Size extent) {
   if (call.has("step"))
     call.require(!step || (*step > 0 && llvm::isInt<32>(*step)),
                  "'step' is no positive number");
-  if (const Argument *length = call.node.findArgument("length"))
-    return length->isInt() ? Size(length->asInt()) : anySize();
+  if (call.has("length"))
+    return call.integer("length") ? Size(*call.integer("length")) : anySize();
   auto bound = [&](StringRef parameter,
                    int64_t otherwise) -> std::optional<int64_t> {
     if (!call.has(parameter))
@@ -781,6 +815,77 @@ static void checkPadding(Call &call) {
   call.checkResult(expected);
 }
 
+static void checkInterleaving(Call &call) {
+  Shape expected = call.shape("self");
+  std::optional<int64_t> repeats = call.integer("repeats");
+  constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
+  call.require(!repeats || (*repeats >= 0 && *repeats <= kMost),
+               "'repeats' is negative, or too large");
+  size_t axis = 0;
+  if (call.has("dim") && !expected.empty()) {
+    axis = call.axis("dim", expected.size()).value_or(0);
+  } else {
+    std::optional<int64_t> count = product(expected);
+    expected.assign(1, count ? Size(*count) : anySize());
+  }
+  int64_t whole = 0;
+  if (!repeats || expected[axis].isDynamic())
+    expected[axis] = anySize();
+  else if (llvm::MulOverflow(*repeats, expected[axis].get(), whole))
+    return call.fail("'repeats' is too large");
+  else
+    expected[axis] = whole;
+  call.checkResult(expected);
+}
+
+/// hstack and vstack: tensors get axes in front until they have enough.
+static void checkJoin(Call &call) {
+  bool isVertical = call.node.callee->name == "vstack.default";
+  Shape expected;
+  for (Shape &shape : call.shapes("tensors")) {
+    size_t least = isVertical ? 2 : 1;
+    if (shape.size() < least)
+      shape.insert(shape.begin(), least - shape.size(), Size(1));
+    shape[isVertical || shape.size() == 1 ? 0 : 1] = anySize();
+    if (expected.empty())
+      expected = shape;
+    call.require(fits(shape, expected), "the tensors do not fit each other");
+  }
+  call.require(!expected.empty(), "there is no tensor");
+  call.checkResult(expected);
+}
+
+static void checkGatedUnit(Call &call) {
+  Shape expected = call.shape("self");
+  std::optional<size_t> axis = call.axis("dim", expected.size());
+  if (!axis || expected.empty())
+    return call.fail("the tensor has no axis");
+  Size &extent = expected[*axis];
+  call.require(extent.isDynamic() || extent.get() % 2 == 0,
+               "the axis has no two halves");
+  extent = extent.isDynamic() ? anySize() : Size(extent.get() / 2);
+  call.checkResult(expected);
+}
+
+/// The bits of a tensor as elements of another type.
+static void checkReinterpretation(Call &call) {
+  Shape expected = call.shape("self");
+  if (call.hasFailed() || call.node.results.empty())
+    return call.fail("there is no result");
+  int64_t from =
+      scalarTypeBits(call.node.argument("self").asNode()->info().dtype);
+  int64_t to = scalarTypeBits(call.node.info().dtype);
+  if (from != to) {
+    if (expected.empty())
+      return call.fail("the tensor has no axis to change");
+    Size &last = expected.back();
+    call.require(last.isDynamic() || last.get() * from % to == 0,
+                 "the last axis has no whole number of elements");
+    last = last.isDynamic() ? anySize() : Size(last.get() * from / to);
+  }
+  call.checkResult(expected);
+}
+
 static void checkPixelShuffle(Call &call) {
   Shape expected = call.shape("self");
   int64_t factor = call.integer("upscale_factor").value_or(0);
@@ -813,7 +918,13 @@ static void checkDiagonal(Call &call) {
   for (auto [axis, extent] : llvm::enumerate(self))
     if (axis != *first && axis != *second)
       diagonal.push_back(extent);
-  diagonal.push_back(anySize());
+  Size rows = self[*first], columns = self[*second], length = anySize();
+  if (offset && !rows.isDynamic() && !columns.isDynamic())
+    length = std::max<int64_t>(
+        std::min(rows.get() + std::min<int64_t>(*offset, 0),
+                 columns.get() - std::max<int64_t>(*offset, 0)),
+        0);
+  diagonal.push_back(length);
   if (!call.has("src"))
     return call.checkResult(diagonal);
   call.require(fits(call.shape("src"), diagonal),
@@ -858,6 +969,24 @@ static void checkMatmul(Call &call) {
     expected.push_back(x[x.size() - 2]);
   if (!isColumn)
     expected.push_back(y.back());
+  call.checkResult(expected);
+}
+
+static void checkSolution(Call &call) {
+  Shape a = call.shape("A"), b = call.shape("B");
+  if (a.size() < 2 || b.empty() || !fits(a[a.size() - 1], a[a.size() - 2]))
+    return call.fail("'A' is no square matrix, or 'B' has no axis");
+  Size order = a.back();
+  Shape batches(ArrayRef(a).drop_back(2));
+  // torch's rule: one axis only, or the batches and rows of A.
+  bool isVector = b.size() == 1 || (b.size() == a.size() - 1 &&
+                                    fits(b, ArrayRef(a).drop_back()));
+  Size rows = isVector || !call.flag("left") ? b.back() : b[b.size() - 2];
+  call.require(fits(rows, order), "'B' does not have the rows of 'A'");
+  Shape expected = batches;
+  if (!isVector)
+    broadcastInto(call, expected, ArrayRef(b).drop_back(2));
+  llvm::append_range(expected, ArrayRef(b).take_back(isVector ? 1 : 2));
   call.checkResult(expected);
 }
 
@@ -1141,11 +1270,32 @@ static const Rule *findRule(const Operator &op) {
   return found == rules.end() ? nullptr : &found->second;
 }
 
+/// Numbers that lowerings compute with themselves are literals.
+static void checkNumbers(Call &call) {
+  constexpr StringRef kLiterals[] = {
+      "correction", "eps",       "initial", "input_scale",    "lambd",
+      "lower",      "max_val",   "min_val", "negative_slope", "ord",
+      "p",          "threshold", "upper"};
+  auto [op, overload] = call.node.callee->name.split('.');
+  SmallVector<StringRef> names;
+  llvm::append_range(names, kLiterals);
+  if (op == "elu" || op == "celu" || op == "softplus")
+    names.append({"alpha", "beta", "scale"});
+  else if (op == "addcmul" || op == "addcdiv")
+    names.append({"value"});
+  else if (op == "histc")
+    names.append({"min", "max"});
+  for (StringRef name : names)
+    call.require(!call.has(name) || call.node.argument(name).isNumber(),
+                 "'" + name + "' is no number");
+}
+
 std::string corten::findContradiction(const Node &node, bool isElementwise) {
   Call call(node);
   // The arguments of operators without a schema have no names.
   if (node.callee->parameters.empty())
     return {};
+  checkNumbers(call);
   if (const Rule *rule = findRule(*node.callee)) {
     if (rule->check)
       rule->check(call);

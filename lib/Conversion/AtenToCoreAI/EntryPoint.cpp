@@ -263,6 +263,8 @@ LogicalResult Emitter::emitEntryPoint(const EntryPoint &entry) {
   for (const Interface::Output &output : interface->outputs) {
     const Node *node = output.spec->value.asNode();
     currentNode = node;
+    if (this->results(*node).empty() || !this->results(*node).front())
+      return error(*node) << "the output '" << output.name << "' has no value";
     Value value = this->value(output.spec->value);
     if (!node->info().isTensor())
       value = reshape(value, ArrayRef<int64_t>());
@@ -485,6 +487,9 @@ LogicalResult Emitter::emitNode(const Node &node) {
 }
 
 LogicalResult Emitter::checkResults(const Node &node, ArrayRef<Value> lowered) {
+  if (lowered.size() != node.results.size())
+    return error(node) << node.name << ": " << lowered.size() << " results vs "
+                       << node.results.size();
   for (auto [i, info, value] : llvm::enumerate(node.results, lowered)) {
     if (!info.isTensor() || !value)
       continue;
