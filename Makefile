@@ -42,11 +42,11 @@ schemas: build ## write the schemas of operators that .pt2 files may call
 fuzz: setup ## run the fuzz targets, FUZZ_SECONDS each
 	@scripts/fuzz
 
-lint: build ## clang-format, ruff, mypy; clang-tidy on the files you touched
+lint: build ## clang-format, ruff, mypy, oxlint; clang-tidy on files you touched
 	@scripts/lint
 
-tidy: build ## clang-tidy on every file
-	@scripts/tidy
+tidy: build ## clang-tidy on every file that has not passed as it is
+	@.venv/bin/python scripts/tidy.py
 
 bench: build ## compare conversion with the official converter
 	@benchmarks/setup-peers

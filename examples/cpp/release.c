@@ -26,7 +26,7 @@ int main(int argc, char **argv) {
   if (report(cortenModelOpen(argv[1], &model)))
     return 2;
   failed = report(cortenModelStrip(model)) ||
-           report(cortenModelSave(model, argv[2]));
+           report(cortenModelSave(model, argv[2], NULL));
   cortenModelFree(model);
   return failed ? 2 : 0;
 }

@@ -2,13 +2,13 @@
 //
 // Writes assets: all of it beside the target first, then one rename.
 
-#include "Digest.h"
-#include "DirectFile.h"
 #include "ErrorCollector.h"
+#include "HashedFile.h"
 #include "corten/Asset/Asset.h"
 #include "corten/Asset/Translation.h"
 #include "mlir/Bytecode/BytecodeWriter.h"
 #include "llvm/ADT/ScopeExit.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Errno.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
@@ -16,7 +16,7 @@
 
 #include <cstdio>
 #include <fcntl.h>
-#include <future>
+#include <optional>
 #include <sys/stat.h>
 #include <system_error>
 #include <unistd.h>
@@ -34,68 +34,6 @@ static llvm::Error failure(const llvm::Twine &what, std::error_code code) {
   return llvm::createStringError(what + ": " + code.message());
 }
 
-namespace {
-/// A file that is hashed while it is written. A block as large as a weight is
-/// hashed and written at the same time, from where it lies.
-class HashedFile : public llvm::raw_pwrite_stream {
-public:
-  static llvm::Expected<std::unique_ptr<HashedFile>>
-  create(const std::string &path);
-  ~HashedFile() override { flush(); }
-
-  /// Everything is on the disk when this succeeds.
-  llvm::Expected<Digest> finish();
-
-private:
-  HashedFile(std::string path, std::unique_ptr<DirectFile> file)
-      : path(std::move(path)), file(std::move(file)) {
-    SetBufferSize(1 << 16);
-  }
-
-  void write_impl(const char *data, size_t size) override;
-  void pwrite_impl(const char *data, size_t size, uint64_t offset) override {
-    llvm_unreachable("bytes that were hashed are not written again");
-  }
-  uint64_t current_pos() const override { return written; }
-
-  std::string path;
-  std::unique_ptr<DirectFile> file;
-  uint64_t written = 0;
-  Sha256 hash;
-};
-} // namespace
-
-llvm::Expected<std::unique_ptr<HashedFile>>
-HashedFile::create(const std::string &path) {
-  llvm::Expected<std::unique_ptr<DirectFile>> file = DirectFile::create(path);
-  if (!file)
-    return file.takeError();
-  return std::unique_ptr<HashedFile>(new HashedFile(path, std::move(*file)));
-}
-
-void HashedFile::write_impl(const char *data, size_t size) {
-  written += size;
-  constexpr size_t kWorthAThread = size_t(1) << 20;
-  if (size < kWorthAThread) {
-    hash.update({data, size});
-    file->append(data, size);
-    return;
-  }
-  // Without a thread to be had the hash is made at the end of this.
-  std::future<void> hashing =
-      std::async(std::launch::async | std::launch::deferred,
-                 [&] { hash.update({data, size}); });
-  file->append(data, size);
-  hashing.get();
-}
-
-llvm::Expected<Digest> HashedFile::finish() {
-  flush();
-  if (std::error_code error = file->finish())
-    return failure(path, error);
-  return hash.finish();
-}
-
 /// Makes the entries of a folder last.
 static llvm::Error syncFolder(StringRef path) {
   int descriptor = llvm::sys::RetryAfterSignal(
@@ -110,7 +48,8 @@ static llvm::Error syncFolder(StringRef path) {
 }
 
 static llvm::Error writeSmallFile(const std::string &path, StringRef bytes) {
-  llvm::Expected<std::unique_ptr<HashedFile>> file = HashedFile::create(path);
+  llvm::Expected<std::unique_ptr<HashedFile>> file =
+      HashedFile::create(path, HashedFile::Hash::None);
   if (!file)
     return file.takeError();
   **file << bytes;
@@ -170,15 +109,16 @@ llvm::Error corten::writeCode(aicode::AssetOp code, llvm::raw_ostream &stream) {
 }
 
 llvm::Error corten::writeAsset(aicode::AssetOp code,
-                               const AssetMetadata &metadata, StringRef path) {
+                               const AssetMetadata &metadata, StringRef path,
+                               SaveOptions options) {
   return writeAsset(
       [&](llvm::raw_ostream &stream) { return writeCode(code, stream); },
-      metadata, path);
+      metadata, path, options);
 }
 
 llvm::Error corten::writeProgram(mlir::ModuleOp program,
-                                 const AssetMetadata &metadata,
-                                 StringRef path) {
+                                 const AssetMetadata &metadata, StringRef path,
+                                 SaveOptions options) {
   mlir::OwningOpRef<aicode::AssetOp> code;
   {
     ErrorCollector errors(*program.getContext());
@@ -186,12 +126,13 @@ llvm::Error corten::writeProgram(mlir::ModuleOp program,
     if (!code)
       return errors.take("the program has no form in an asset");
   }
-  return writeAsset(*code, metadata, path);
+  return writeAsset(*code, metadata, path, options);
 }
 
 llvm::Error
 corten::writeAsset(llvm::function_ref<llvm::Error(llvm::raw_ostream &)> write,
-                   const AssetMetadata &metadata, StringRef path) {
+                   const AssetMetadata &metadata, StringRef path,
+                   SaveOptions options) {
   while (path.size() > 1 && path.ends_with("/"))
     path = path.drop_back();
   if (!path.ends_with(".aimodel"))
@@ -214,19 +155,20 @@ corten::writeAsset(llvm::function_ref<llvm::Error(llvm::raw_ostream &)> write,
           writeSmallFile(*folder + "/metadata.json", formatMetadata(metadata)))
     return error;
   {
-    llvm::Expected<std::unique_ptr<HashedFile>> program =
-        HashedFile::create(*folder + "/main.mlirb");
+    llvm::Expected<std::unique_ptr<HashedFile>> program = HashedFile::create(
+        *folder + "/main.mlirb",
+        options.hash ? HashedFile::Hash::Sha256 : HashedFile::Hash::None);
     if (!program)
       return program.takeError();
     if (llvm::Error error = write(**program))
       return error;
-    llvm::Expected<Digest> digest = (*program)->finish();
+    llvm::Expected<std::optional<Digest>> digest = (*program)->finish();
     if (!digest)
       return digest.takeError();
-    if (llvm::Error error = writeSmallFile(
-            *folder + "/main.hash",
-            {reinterpret_cast<const char *>(digest->data()), digest->size()}))
-      return error;
+    if (*digest)
+      if (llvm::Error error = writeSmallFile(*folder + "/main.hash",
+                                             llvm::toStringRef(**digest)))
+        return error;
   }
   if (llvm::Error error = syncFolder(*folder))
     return error;

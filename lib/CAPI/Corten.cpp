@@ -119,8 +119,11 @@ CortenError *cortenModelStrip(CortenModel *model) {
   return nullptr;
 }
 
-CortenError *cortenModelSave(CortenModel *model, const char *path) {
-  if (llvm::Error error = model->model->save(path))
+CortenError *cortenModelSave(CortenModel *model, const char *path,
+                             const CortenSaveOptions *options) {
+  SaveOptions given;
+  given.hash = take(options).withoutHash == 0;
+  if (llvm::Error error = model->model->save(path, given))
     return fail(std::move(error));
   return nullptr;
 }

@@ -12,7 +12,6 @@
 #include "mlir/Parser/Parser.h"
 
 #include "llvm/ADT/StringSet.h"
-#include "llvm/Support/raw_ostream.h"
 
 using namespace corten;
 using namespace mlir;

@@ -13,8 +13,6 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringMap.h"
 
-#include <algorithm>
-#include <functional>
 #include <numeric>
 
 using namespace corten;

@@ -391,7 +391,7 @@ static int64_t buildDate() {
   return std::time(nullptr);
 }
 
-llvm::Error Model::save(StringRef path) {
+llvm::Error Model::save(StringRef path, SaveOptions options) {
   AssetMetadata metadata =
       state->asset ? state->asset->metadata() : AssetMetadata();
   // An asset may have come without.
@@ -402,10 +402,10 @@ llvm::Error Model::save(StringRef path) {
   if (!metadata.creationDate)
     metadata.creationDate = buildDate();
   if (state->code)
-    return writeAsset(*state->code, metadata, path);
+    return writeAsset(*state->code, metadata, path, options);
   FirstError error(&state->context);
   OwningOpRef<aicode::AssetOp> code = exportProgram(*state->module);
   if (!code)
     return error.take(state->path);
-  return writeAsset(*code, metadata, path);
+  return writeAsset(*code, metadata, path, options);
 }

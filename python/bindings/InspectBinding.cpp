@@ -80,11 +80,12 @@ void corten::bindings::bindInspect(nb::module_ &module) {
       .def("strip", &Model::stripDebugInfo)
       .def(
           "save",
-          [](Model &self, const std::string &path) {
-            if (llvm::Error error = self.save(path))
+          [](Model &self, const std::string &path, bool hash) {
+            if (llvm::Error error = self.save(path, {hash}))
               throw nb::value_error(llvm::toString(std::move(error)).c_str());
           },
-          nb::arg("path"), "Raises ValueError if the asset cannot be written.");
+          nb::arg("path"), nb::arg("hash"),
+          "Raises ValueError if the asset cannot be written.");
 
   nb::class_<ProgramFile>(module, "ProgramFile",
                           "A .pt2 file, and what its entry point is called.")

@@ -4,6 +4,7 @@
 // the fake tensors that describe their results.
 
 #include "Bindings.h"
+#include "KeepAlive.h"
 
 #include "corten/Program/Functionalize.h"
 #include "corten/Program/Outline.h"
@@ -37,17 +38,6 @@ static StringRef textOf(PyObject *object) {
 
 static StringRef textOf(const std::string_view &text) {
   return {text.data(), text.size()};
-}
-
-/// Keeps a Python object alive from C++ memory that may be freed without the
-/// interpreter lock held, or after the interpreter is gone.
-static std::shared_ptr<const void> keepAlive(nb::object object) {
-  return {object.release().ptr(), [](const void *held) {
-            if (!Py_IsInitialized())
-              return;
-            nb::gil_scoped_acquire lock;
-            Py_DECREF(static_cast<PyObject *>(const_cast<void *>(held)));
-          }};
 }
 
 namespace {
@@ -159,7 +149,7 @@ public:
     // NOLINTNEXTLINE(performance-no-int-to-ptr): torch gives addresses as ints.
     const void *data = reinterpret_cast<const void *>(address);
     return builder.addWeight(dtypeOf(dtype.ptr()), shape, data, bytes,
-                             keepAlive(std::move(owner)));
+                             bindings::keepAlive(std::move(owner)));
   }
 
   void addInput(InputSpec::Kind kind, nb::handle node, std::string_view target,
@@ -199,7 +189,7 @@ public:
     if (!modules.empty())
       if (llvm::Error error = outlineModules(builder, std::move(modules)))
         throw nb::value_error(llvm::toString(std::move(error)).c_str());
-    builder.setOriginOwner(keepAlive(origins));
+    builder.setOriginOwner(bindings::keepAlive(origins));
     return builder.finish();
   }
 

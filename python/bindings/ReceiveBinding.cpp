@@ -3,6 +3,7 @@
 // Programs of coreai-core's as modules of ours.
 
 #include "Bindings.h"
+#include "KeepAlive.h"
 
 #include "corten/Handover/Receive.h"
 
@@ -30,21 +31,13 @@ static std::unique_ptr<ReceivedModule> receiveText(const nb::bytes &text) {
   return std::move(*received);
 }
 
-/// The context lets go of the array in whichever thread it ends.
-static std::shared_ptr<const void> keepAlive(nb::object object) {
-  PyObject *held = object.release().ptr();
-  return {held, [](const void *kept) {
-            nb::gil_scoped_acquire lock;
-            Py_DECREF(static_cast<PyObject *>(const_cast<void *>(kept)));
-          }};
-}
-
 static void attachView(ReceivedModule &self, std::string_view key,
                        nb::object array) {
   auto view = nb::cast<Bytes>(array);
+  // The context lets go of the array in whichever thread it ends.
   attachWeight(self, key,
                {reinterpret_cast<const char *>(view.data()), view.nbytes()},
-               keepAlive(std::move(array)));
+               bindings::keepAlive(std::move(array)));
 }
 
 static void attachBytecode(ReceivedModule &self, std::string_view key,

@@ -21,7 +21,11 @@ def _date(seconds: float) -> str:
 
 
 def save(
-    program: AIProgram, path: str | os.PathLike[str], metadata: Any = None
+    program: AIProgram,
+    path: str | os.PathLike[str],
+    metadata: Any = None,
+    *,
+    hash: bool = True,
 ) -> None:
     """Write ``program`` to ``path``, which ends in ``.aimodel``.
 
@@ -29,7 +33,8 @@ def save(
     disk from where they are. It takes the place of what is at ``path`` in one
     step when all of it is written, so a failure leaves that as it was.
 
-    ``metadata`` is coreai-core's ``AIModelAssetMetadata``. Raises
+    ``metadata`` is coreai-core's ``AIModelAssetMetadata``. ``hash`` says whether
+    there is to be a ``main.hash``. Raises
     ``RuntimeError`` if the program cannot be written.
     """
     fields: dict[str, Any] = {
@@ -44,4 +49,4 @@ def save(
         fields["creatorDefinedMetadata"] = metadata.creator_defined_metadata
     text = json.dumps({key: value for key, value in fields.items() if value})
     received = receive(program, generic=True)
-    _native.save_asset(received, os.fspath(path), text)
+    _native.save_asset(received, os.fspath(path), text, hash)

@@ -243,7 +243,6 @@ class TorchConverter:
         self._context = Context()
         #: Nobody else has seen the context yet.
         self._context_is_private = True
-        self._mode = mode
         self._source_paths = source_paths
         self._verbose = verbose
         self._progress = progress

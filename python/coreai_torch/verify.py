@@ -388,7 +388,7 @@ class _Run:
         self.inputs = self.binding.by_placeholder(inputs)
         #: What torch computed, by the names of nodes.
         self.values: dict[str, Any] = {}
-        self.torch_outputs = run_program(exported, self.inputs, self.values.__setitem__)
+        self.torch_outputs = run_program(exported, self.inputs, self._recorder())
         self.observed, self.outputs = self._run_converted()
 
     def _recorder(self) -> Callable[[str, Any], None]:

@@ -94,14 +94,16 @@ class Model:
         """Remove source lines and module names. Ops keep their numbers."""
         self._native.strip()
 
-    def save(self, path: StrPath) -> None:
+    def save(self, path: StrPath, *, hash: bool = True) -> None:
         """Write an asset, whose name has to end in ``.aimodel``.
 
         It replaces what is there in one step, when all of it is on the disk.
+        Without ``hash`` it has no ``main.hash``, which takes longer to make than
+        to write; loaders on Linux do not look at it.
         Raises ``ValueError`` if it cannot be written; everything is then as it
         was.
         """
-        self._native.save(os.fspath(path))
+        self._native.save(os.fspath(path), hash)
 
 
 def _findings(report: str) -> list[Finding]:

@@ -12,7 +12,11 @@ if TYPE_CHECKING:
 
 
 def save(
-    program: AIProgram, path: str | os.PathLike[str], metadata: Any = None
+    program: AIProgram,
+    path: str | os.PathLike[str],
+    metadata: Any = None,
+    *,
+    hash: bool = True,
 ) -> None:
     """Write an official ``AIProgram`` as the asset ``path``, natively.
 
@@ -21,10 +25,12 @@ def save(
     of what is at ``path`` in one step when all of it is written, so a failure
     leaves that as it was. The name has to end in ``.aimodel``.
 
-    ``metadata`` is coreai-core's ``AIModelAssetMetadata``. Raises
+    ``metadata`` is coreai-core's ``AIModelAssetMetadata``. Without ``hash`` the
+    asset has no ``main.hash``, which takes longer to make than to write; loaders
+    on Linux do not look at it. Raises
     ``RuntimeError`` if the program cannot be written.
     """
     # Whoever has a program has coreai-core; opening assets needs neither.
     from coreai_torch._save import save as write
 
-    write(program, path, metadata)
+    write(program, path, metadata, hash=hash)

@@ -22,8 +22,16 @@ struct ConvertOptions {
   ProgramFile names;
   std::string output;
   bool release = false;
+  SaveOptions saving;
 };
 } // namespace
+
+/// What all commands that write an asset can be told.
+static void addSaving(CLI::App &command, SaveOptions &options) {
+  command.add_flag("!--no-hash", options.hash,
+                   "Leave out main.hash, the checksum of the program; it takes "
+                   "longer to make than the asset to write");
+}
 
 /// The files to convert, or what is wrong with the arguments.
 static llvm::Expected<std::vector<ProgramFile>>
@@ -68,7 +76,8 @@ static int runConvert(const ConvertOptions &options) {
   if (!converted)
     return failAtLength(converted.takeError());
   progress.show("writing");
-  if (llvm::Error error = converted->model->save(options.output))
+  if (llvm::Error error =
+          converted->model->save(options.output, options.saving))
     return fail(std::move(error));
   for (const std::string &warning : converted->warnings)
     llvm::errs() << "corten: warning: " << warning << '\n';
@@ -105,6 +114,7 @@ void tool::addConvert(CLI::App &app, int &exitCode) {
       ->allow_extra_args(false);
   command->add_flag("--release", options->release,
                     "Leave out source files, lines and module names");
+  addSaving(*command, options->saving);
   command->footer(
       "Examples:\n"
       "  corten convert model.pt2 -o model.aimodel\n"
@@ -123,6 +133,7 @@ namespace {
 struct StripOptions {
   std::string path;
   std::string output;
+  SaveOptions saving;
 };
 } // namespace
 
@@ -131,7 +142,7 @@ static int runStrip(const StripOptions &options) {
   if (!model)
     return fail(model.takeError());
   (*model)->stripDebugInfo();
-  if (llvm::Error error = (*model)->save(options.output))
+  if (llvm::Error error = (*model)->save(options.output, options.saving))
     return fail(std::move(error));
   return Success;
 }
@@ -148,6 +159,7 @@ void tool::addStrip(CLI::App &app, int &exitCode) {
                    "The asset to write; may be PATH itself")
       ->type_name("PATH")
       ->required();
+  addSaving(*command, options->saving);
   command->footer("Examples:\n"
                   "  corten strip model.aimodel -o stripped.aimodel");
   command->callback([options, &exitCode] { exitCode = runStrip(*options); });

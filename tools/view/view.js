@@ -193,12 +193,12 @@ for (const [name, label, unit, source] of [
     for (const op of graph.ops)
       if (op.id !== undefined && source[op.id] !== undefined)
         measure.of.set(op, number(source[op.id]));
-  const fold = name === 'times' ? (a, b) => a + b
+  const join = name === 'times' ? (a, b) => a + b
     : (a, b) => Number.isNaN(a) ? b : Number.isNaN(b) ? a : Math.max(a, b);
   measure.parts = new Map();
   for (const [op, value] of measure.of)
     for (let part = op.part; part; part = part.parent)
-      measure.parts.set(part, measure.parts.has(part) ? fold(measure.parts.get(part), value) : value);
+      measure.parts.set(part, measure.parts.has(part) ? join(measure.parts.get(part), value) : value);
   measure.most = part => Math.max(...(part.parent ? part.parent.parts : [part])
     .map(other => measure.parts.get(other) || 0));
   const finite = [...measure.of.values()].filter(value => Number.isFinite(value));
@@ -400,7 +400,7 @@ function treeRows() {
     for (const [kind, members] of [...kinds].sort()) {
       const open = openKinds.has(kind);
       rows.push({draw: () => element('div', {class: 'row', onclick: () => {
-        open ? openKinds.delete(kind) : openKinds.add(kind);
+        if (open) openKinds.delete(kind); else openKinds.add(kind);
         drawList(true);
       }}, element('span', {class: 'twist'}, open ? '▼' : '▶'),
       element('span', {class: 'dot', style: 'background: var(--composite-line)'}),
@@ -779,7 +779,7 @@ function drawBox(entry) {
   write(entry.title, first);
   if (entry.sub) write(entry.sub, first + 15, 'sub');
   let row = first + 15;
-  for (const line of [entry.third, entry.fourth]) if (line) write(line, row += 15, 'sub');
+  for (const more of [entry.third, entry.fourth]) if (more) write(more, row += 15, 'sub');
   node.append(svg('title', {}, entry.title + (entry.item && !(entry.item instanceof Part) && entry.item.lines.length
     ? '\n' + entry.item.lines[0] : '')));
   node.addEventListener('click', event => {
@@ -916,9 +916,9 @@ function zoom(factor, x = $('graph').clientWidth / 2, y = $('graph').clientHeigh
 
 $('graph').addEventListener('wheel', event => {
   event.preventDefault();
-  const box = $('graph').getBoundingClientRect();
+  const corner = $('graph').getBoundingClientRect();
   if (event.ctrlKey || event.metaKey || !event.deltaX && Math.abs(event.deltaY) >= 40)
-    zoom(Math.exp(-event.deltaY * (event.ctrlKey ? 0.01 : 0.0015)), event.clientX - box.left, event.clientY - box.top);
+    zoom(Math.exp(-event.deltaY * (event.ctrlKey ? 0.01 : 0.0015)), event.clientX - corner.left, event.clientY - corner.top);
   else { view.x -= event.deltaX; view.y -= event.deltaY; applyView(); }
 }, {passive: false});
 
@@ -964,9 +964,9 @@ function drawPath() {
 
 /* ---- Details on the right --------------------------------------------------------- */
 
-function facts(entries) {
+function facts(pairs) {
   const result = element('dl');
-  for (const [name, value] of entries)
+  for (const [name, value] of pairs)
     if (value !== '' && value !== undefined && value !== null)
       result.append(element('dt', {}, name), element('dd', {}, value));
   return result;
@@ -1017,8 +1017,8 @@ function opDetails(op) {
   out.push(...sourceLines(op));
   if (op.operands.length) {
     out.push(heading('Operands'));
-    op.operands.forEach(number => {
-      const value = op.graph.values[number];
+    op.operands.forEach(operand => {
+      const value = op.graph.values[operand];
       if (!value) return;
       const name = value.port ? value.port.name : value.op ? (value.op.isConstant
         ? value.op.weight || constantText(value.op) : value.op.title) : 'argument of a block';
@@ -1027,8 +1027,8 @@ function opDetails(op) {
   }
   if (op.results.length) {
     out.push(heading('Results'));
-    for (const number of op.results) {
-      const value = op.graph.values[number];
+    for (const result of op.results) {
+      const value = op.graph.values[result];
       out.push(link(value.users.length ? 'used by ' + plural(value.users.length, 'operation') : 'not used', value.type,
         () => { if (value.users.length) reveal(value.users[0]); }));
       for (const user of value.users.slice(0, 12))
@@ -1049,7 +1049,9 @@ function constantText(op) {
 }
 
 function opsOf(part, visit) {
-  for (const item of part.items) item instanceof Part ? opsOf(item, visit) : visit(item);
+  for (const item of part.items)
+    if (item instanceof Part) opsOf(item, visit);
+    else visit(item);
 }
 
 function partDetails(part) {
@@ -1068,8 +1070,8 @@ function partDetails(part) {
   }
   if (actions.length) out.push(element('div', {class: 'actions'}, ...actions));
   if (isGraph) {
-    const ports = (title, entries) => {
-      if (entries.length) out.push(heading(title), ...entries.map(port => link(port.name || '(unnamed)', port.type, () => {})));
+    const ports = (title, members) => {
+      if (members.length) out.push(heading(title), ...members.map(port => link(port.name || '(unnamed)', port.type, () => {})));
     };
     ports('Inputs', graph.inputs.filter(port => !port.state));
     ports('States', graph.inputs.filter(port => port.state));

@@ -7,6 +7,7 @@
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MD5.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
@@ -18,7 +19,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
+#include <random>
 
 using namespace corten;
 using llvm::StringRef;
@@ -158,6 +161,38 @@ TEST_F(AssetTest, HashIsThatOfTheStandard) {
   fs::remove(path("a.aimodel/main.hash"));
   EXPECT_EQ(Asset::open(path("a.aimodel"))->checkHash(),
             Asset::HashState::Missing);
+}
+
+/// Small pieces are gathered, large ones go out from where they lie, and what
+/// does not fill a page waits for the next.
+TEST_F(AssetTest, PiecesOfAnySize) {
+  std::string bytes(11 << 20, '\0');
+  std::mt19937 random(0);
+  std::ranges::generate(bytes, [&] { return static_cast<char>(random()); });
+  constexpr size_t kSizes[] = {1,       4095,          4096,    3 << 20,
+                               1 << 20, (1 << 20) - 1, 2 << 20, (2 << 20) + 17,
+                               0,       4097};
+  llvm::Error error = writeAsset(
+      [&](llvm::raw_ostream &stream) {
+        StringRef rest = bytes;
+        for (size_t index = 0; !rest.empty(); ++index) {
+          StringRef piece = rest.take_front(kSizes[index % std::size(kSizes)]);
+          // What is written may be changed as soon as the call is back.
+          std::string passing = piece.str();
+          stream << passing;
+          passing.assign(passing.size(), '!');
+          rest = rest.drop_front(piece.size());
+          EXPECT_EQ(stream.tell(), bytes.size() - rest.size());
+        }
+        return llvm::Error::success();
+      },
+      {}, path("a.aimodel"));
+  ASSERT_EQ(llvm::toString(std::move(error)), "");
+  EXPECT_EQ(llvm::MD5::hash(llvm::arrayRefFromStringRef(
+                read(path("a.aimodel/main.mlirb")))),
+            llvm::MD5::hash(llvm::arrayRefFromStringRef(bytes)));
+  EXPECT_EQ(Asset::open(path("a.aimodel"))->checkHash(),
+            Asset::HashState::Right);
 }
 
 TEST_F(AssetTest, ReplacesWhatIsThere) {

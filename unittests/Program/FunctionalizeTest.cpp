@@ -2,8 +2,6 @@
 
 #include "corten/Program/Functionalize.h"
 
-#include "llvm/ADT/STLExtras.h"
-
 #include "gtest/gtest.h"
 
 using namespace corten;

@@ -2,8 +2,6 @@
 
 #include "OperatorSchema.h"
 
-#include "llvm/ADT/STLExtras.h"
-
 #include "gtest/gtest.h"
 
 using namespace corten;

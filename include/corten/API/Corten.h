@@ -104,6 +104,11 @@ struct ProgramFile {
   std::vector<std::string> stateNames;
 };
 
+struct SaveOptions {
+  /// Leave out main.hash, which takes longer to make than to write.
+  bool withoutHash = false;
+};
+
 struct ConvertOptions {
   /// Leave out source files, lines and module names.
   bool release = false;
@@ -228,8 +233,11 @@ public:
   Status strip() { return detail::status(cortenModelStrip(handle.get())); }
 
   /// Writes an asset, which replaces what is at `path` in one step.
-  Status save(const std::string &path) const {
-    return detail::status(cortenModelSave(handle.get(), path.c_str()));
+  Status save(const std::string &path, const SaveOptions &options = {}) const {
+    CortenSaveOptions given = {};
+    given.size = sizeof(given);
+    given.withoutHash = options.withoutHash;
+    return detail::status(cortenModelSave(handle.get(), path.c_str(), &given));
   }
 
 private:

@@ -14,6 +14,7 @@
 #define CORTEN_ASSET_ASSET_H
 
 #include "corten/Asset/Metadata.h"
+#include "corten/Asset/SaveOptions.h"
 #include "corten/Dialect/AICode/IR/AICodeDialect.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/DialectRegistry.h"
@@ -81,17 +82,18 @@ llvm::Error writeCode(aicode::AssetOp code, llvm::raw_ostream &stream);
 /// the target and takes its place in one step when all of it is on the disk, so
 /// that a failure or a crash leaves whatever was there before.
 llvm::Error writeAsset(aicode::AssetOp code, const AssetMetadata &metadata,
-                       llvm::StringRef path);
+                       llvm::StringRef path, SaveOptions options = {});
 
 /// The same for a program in the `coreai` dialect, which has to be valid. What
 /// assets cannot hold is an error, and nothing is written.
 llvm::Error writeProgram(mlir::ModuleOp program, const AssetMetadata &metadata,
-                         llvm::StringRef path);
+                         llvm::StringRef path, SaveOptions options = {});
 
 /// The same for bytes that `write` gives to a stream.
 llvm::Error
 writeAsset(llvm::function_ref<llvm::Error(llvm::raw_ostream &)> write,
-           const AssetMetadata &metadata, llvm::StringRef path);
+           const AssetMetadata &metadata, llvm::StringRef path,
+           SaveOptions options = {});
 
 } // namespace corten
 

@@ -92,13 +92,20 @@ CORTEN_EXPORT CortenError *cortenModelText(CortenModel *model,
 /** Removes source lines and module names. Ops keep their numbers. */
 CORTEN_EXPORT CortenError *cortenModelStrip(CortenModel *model);
 
+/** How an asset is written; see cortenModelSave. */
+typedef struct CortenSaveOptions {
+  size_t size; /**< sizeof(CortenSaveOptions) */
+  /** Not 0: without main.hash, which takes longer to make than to write. */
+  int withoutHash;
+} CortenSaveOptions;
+
 /**
  * Writes the asset `path`, which has to end in .aimodel. It replaces what is
  * there in one step, when all of it is on the disk; after a failure everything
- * is as it was.
+ * is as it was. `options` may be NULL.
  */
-CORTEN_EXPORT CortenError *cortenModelSave(CortenModel *model,
-                                           const char *path);
+CORTEN_EXPORT CortenError *cortenModelSave(CortenModel *model, const char *path,
+                                           const CortenSaveOptions *options);
 
 /*===------------------------------------------------------------------------===
  * Conversion

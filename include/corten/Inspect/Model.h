@@ -8,6 +8,7 @@
 #ifndef CORTEN_INSPECT_MODEL_H
 #define CORTEN_INSPECT_MODEL_H
 
+#include "corten/Asset/SaveOptions.h"
 #include "corten/Inspect/Doctor.h"
 #include "corten/Inspect/Info.h"
 
@@ -71,7 +72,7 @@ public:
   void stripDebugInfo();
   /// Writes an asset. The folder appears when all of it is on the disk, and
   /// replaces what was there; after a failure everything is as it was.
-  llvm::Error save(llvm::StringRef path);
+  llvm::Error save(llvm::StringRef path, SaveOptions options = {});
 
   /// The program, which belongs to the model.
   mlir::ModuleOp module();

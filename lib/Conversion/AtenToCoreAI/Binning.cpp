@@ -89,7 +89,7 @@ struct BinRange {
 /// What `range` says of axis `axis`, or the extremes of the vector `x`. A range
 /// of no width is widened to both sides.
 static BinRange binRange(const AtenNode &node, Emitter &emit, Value x,
-                         unsigned axis) {
+                         size_t axis) {
   BinRange range;
   if (node.has("range")) {
     ArrayRef<Argument> ends = node.list("range").drop_front(2 * axis);

@@ -16,13 +16,6 @@
 using namespace corten;
 using namespace mlir;
 
-static ArrayAttr stringArray(Builder &builder, ArrayRef<StringRef> strings) {
-  return builder.getArrayAttr(
-      llvm::map_to_vector(strings, [&](StringRef text) -> Attribute {
-        return builder.getStringAttr(text);
-      }));
-}
-
 static Attribute valueAttribute(Builder &builder, const CompositeValue &value) {
   Type si64 = builder.getIntegerType(64, true);
   auto integer = [&](int64_t number) -> Attribute {
@@ -47,11 +40,12 @@ static coreai::CompositeDeclarationAttr declaration(Builder &builder,
         builder.getNamedAttr(key, valueAttribute(builder, value)));
   DictionaryAttr dictionary = builder.getDictionaryAttr(
       {builder.getNamedAttr("input_names",
-                            stringArray(builder, spec.inputs.empty()
-                                                     ? spec.arguments
-                                                     : spec.inputs)),
+                            builder.getStrArrayAttr(spec.inputs.empty()
+                                                        ? spec.arguments
+                                                        : spec.inputs)),
        builder.getNamedAttr("op_attrs", builder.getDictionaryAttr(attributes)),
-       builder.getNamedAttr("output_names", stringArray(builder, {"output"}))});
+       builder.getNamedAttr("output_names",
+                            builder.getStrArrayAttr({"output"}))});
   return coreai::CompositeDeclarationAttr::get(builder.getContext(), spec.name,
                                                dictionary);
 }

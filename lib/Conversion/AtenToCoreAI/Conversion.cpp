@@ -13,7 +13,6 @@
 
 #include "mlir/IR/Verifier.h"
 
-#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <chrono>

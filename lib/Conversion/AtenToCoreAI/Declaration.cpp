@@ -37,10 +37,7 @@ Attribute corten::attributeOf(Builder &builder, const AttributeValue &value) {
 }
 
 static ArrayAttr stringArray(Builder &builder, ArrayRef<std::string> strings) {
-  return builder.getArrayAttr(
-      llvm::map_to_vector(strings, [&](const std::string &text) -> Attribute {
-        return builder.getStringAttr(text);
-      }));
+  return builder.getStrArrayAttr(SmallVector<StringRef>(strings));
 }
 
 coreai::CompositeDeclarationAttr

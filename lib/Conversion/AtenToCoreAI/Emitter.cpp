@@ -10,9 +10,6 @@
 #include "mlir/IR/Matchers.h"
 
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/StringSwitch.h"
-
-#include <limits>
 
 using namespace corten;
 using namespace mlir;

@@ -129,7 +129,8 @@ static int64_t middleFactor(int64_t n) {
 static Parts transformLast(Emitter &emit, Parts x, Direction direction) {
   int64_t last = rankOf(x.real) - 1;
   int64_t n = extentOf(x.real, last);
-  int64_t a = n == kDynamic || n <= kLongestTable ? 1 : middleFactor(n);
+  // A length that is not known is kDynamic, which is negative.
+  int64_t a = n <= kLongestTable ? 1 : middleFactor(n);
   if (a == 1) {
     Value length = lengthOf(emit, x.real, last);
     Roots roots = n != kDynamic && n <= kLongestTable

@@ -9,8 +9,6 @@
 
 #include "corten/Dialect/CoreAI/IR/CoreAIOps.h"
 
-#include "llvm/ADT/STLExtras.h"
-
 #include <limits>
 
 using namespace corten;

@@ -9,8 +9,6 @@
 
 #include "corten/Dialect/CoreAI/IR/CoreAIOps.h"
 
-#include <cmath>
-
 using namespace corten;
 using namespace mlir;
 
@@ -65,6 +63,16 @@ static Value affine(Emitter &emit, Value x, Value scale, Value shift) {
                   emit.cast(shift, element));
 }
 
+/// The body of a norm of input, scale and shift over some axes of the input.
+static Value normalize(Emitter &emit, ValueRange arguments,
+                       ArrayRef<int64_t> axes, double eps) {
+  Statistics statistics(emit, wide(emit, arguments[0]), axes);
+  Value standard =
+      emit.mul(statistics.centered, statistics.inverseDeviation(emit, eps));
+  return affine(emit, emit.cast(standard, getElementTypeOrSelf(arguments[0])),
+                arguments[1], arguments[2]);
+}
+
 /// A vector over the channels shaped so that it meets axis 1 of a tensor of
 /// the given rank: [C, 1, …].
 static Value overChannels(Emitter &emit, Value vector, int64_t rank) {
@@ -85,26 +93,21 @@ static Value overChannels(Emitter &emit, Value vector, int64_t rank) {
 /// and rsqrt(var + eps), are made outside of it where something uses them.
 static FailureOr<Results> lowerLayerNorm(const AtenNode &node, Emitter &emit) {
   Value x = emit.tensor(node, "input");
-  Type element = getElementTypeOrSelf(x);
   double eps = node.number("eps");
   int64_t rank = emit.type(x).getRank();
   int64_t first = rank - node.list("normalized_shape").size();
   SmallVector<int64_t> axes = llvm::to_vector(llvm::seq(first, rank));
 
-  FailureOr<Value> normalized = emit.composite(
-      {"layer_norm",
-       "layer_norm",
-       {"input", "gamma", "beta"},
-       {{"axes", axes}, {"eps", eps}}},
-      {x, parameterOr(node, emit, "weight", 1.0, x, axes),
-       parameterOr(node, emit, "bias", 0.0, x, axes)},
-      [&](ValueRange arguments) -> FailureOr<Value> {
-        Statistics statistics(emit, wide(emit, arguments[0]), axes);
-        Value standard = emit.mul(statistics.centered,
-                                  statistics.inverseDeviation(emit, eps));
-        return affine(emit, emit.cast(standard, element), arguments[1],
-                      arguments[2]);
-      });
+  FailureOr<Value> normalized =
+      emit.composite({"layer_norm",
+                      "layer_norm",
+                      {"input", "gamma", "beta"},
+                      {{"axes", axes}, {"eps", eps}}},
+                     {x, parameterOr(node, emit, "weight", 1.0, x, axes),
+                      parameterOr(node, emit, "bias", 0.0, x, axes)},
+                     [&](ValueRange arguments) -> FailureOr<Value> {
+                       return normalize(emit, arguments, axes, eps);
+                     });
   if (failed(normalized))
     return failure();
 
@@ -395,11 +398,7 @@ static FailureOr<Value> lowerInstanceNorm(const AtenNode &node, Emitter &emit) {
        {{"eps", eps}}},
       {x, emit.cast(gamma, element), emit.cast(beta, element)},
       [&](ValueRange arguments) -> FailureOr<Value> {
-        Statistics statistics(emit, wide(emit, arguments[0]), axes);
-        Value standard = emit.mul(statistics.centered,
-                                  statistics.inverseDeviation(emit, eps));
-        return affine(emit, emit.cast(standard, element), arguments[1],
-                      arguments[2]);
+        return normalize(emit, arguments, axes, eps);
       });
 }
 

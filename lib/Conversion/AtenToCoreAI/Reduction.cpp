@@ -67,34 +67,37 @@ static Value reduceNumbers(Emitter &emit, Value x, ArrayRef<int64_t> axes,
        emit.reduce<Op>(imaginaryPart(emit, x), axes, keepDims)});
 }
 
-/// sum(self, dim, keepdim, dtype): integers and booleans add up in int64.
-static Value lowerSum(const AtenNode &node, Emitter &emit) {
+/// A reduction of `self` in `dtype`; of an empty tensor it is `ofNothing`.
+static Value lowerTotal(const AtenNode &node, Emitter &emit, double ofNothing,
+                        Value (*reduce)(Emitter &, Value, ArrayRef<int64_t>,
+                                        bool)) {
   Value x = promotedSelf(node, emit);
   SmallVector<int64_t> axes = reducedAxes(node, x);
   RankedTensorType type = emit.typeOf(node);
   if (isEmptyAlong(x, axes) && type.hasStaticShape())
-    return emit.splat(0.0, type);
-  return reduceNumbers<coreai::ReduceSumOp>(emit, x, axes, keepsDims(node));
+    return emit.splat(ofNothing, type);
+  return reduce(emit, x, axes, keepsDims(node));
+}
+
+/// sum(self, dim, keepdim, dtype): integers and booleans add up in int64.
+static Value lowerSum(const AtenNode &node, Emitter &emit) {
+  return lowerTotal(node, emit, 0.0, reduceNumbers<coreai::ReduceSumOp>);
 }
 
 /// mean(self, dim, keepdim, dtype)
 static Value lowerMean(const AtenNode &node, Emitter &emit) {
-  Value x = promotedSelf(node, emit);
-  SmallVector<int64_t> axes = reducedAxes(node, x);
-  RankedTensorType type = emit.typeOf(node);
-  if (isEmptyAlong(x, axes) && type.hasStaticShape())
-    return emit.splat(std::numeric_limits<double>::quiet_NaN(), type);
-  return reduceNumbers<coreai::ReduceMeanOp>(emit, x, axes, keepsDims(node));
+  return lowerTotal(node, emit, std::numeric_limits<double>::quiet_NaN(),
+                    reduceNumbers<coreai::ReduceMeanOp>);
 }
 
 /// prod(self, dim, keepdim, dtype)
 static Value lowerProd(const AtenNode &node, Emitter &emit) {
-  Value x = promotedSelf(node, emit);
-  SmallVector<int64_t> axes = reducedAxes(node, x);
-  RankedTensorType type = emit.typeOf(node);
-  if (isEmptyAlong(x, axes) && type.hasStaticShape())
-    return emit.splat(1.0, type);
-  return emit.reduce<coreai::ReduceProductOp>(x, axes, keepsDims(node));
+  return lowerTotal(node, emit, 1.0,
+                    [](Emitter &emit, Value x, ArrayRef<int64_t> axes,
+                       bool keepDims) -> Value {
+                      return emit.reduce<coreai::ReduceProductOp>(x, axes,
+                                                                  keepDims);
+                    });
 }
 
 //===----------------------------------------------------------------------===//

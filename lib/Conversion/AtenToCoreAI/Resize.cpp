@@ -307,9 +307,11 @@ static std::vector<float> resizeMatrix(const ResizedAxis &axis, Filter filter,
   std::vector<float> matrix(axis.out * axis.in);
   for (int64_t i = 0; i < axis.out; ++i) {
     double centre = step * (i + 0.5);
+    // Rounded as torch does it. NOLINTBEGIN(bugprone-incorrect-roundings)
     auto first =
         std::max(static_cast<int64_t>(centre - support + 0.5), int64_t(0));
     auto last = std::min(static_cast<int64_t>(centre + support + 0.5), axis.in);
+    // NOLINTEND(bugprone-incorrect-roundings)
     double total = 0;
     for (int64_t j = first; j < last; ++j)
       total += filter.weight((j - centre + 0.5) / stretch);

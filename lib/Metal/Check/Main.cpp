@@ -21,7 +21,6 @@
 #include "Scheduler.h"
 
 #include <csignal>
-#include <cstring>
 #include <dlfcn.h>
 #include <fstream>
 #include <iostream>

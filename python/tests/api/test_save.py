@@ -204,6 +204,14 @@ def test_models_are_the_official_ones_and_run(model: str, tmp_path: Path) -> Non
     ).digest()
 
 
+def test_without_hash(tmp_path: Path) -> None:
+    """The loader does not miss it."""
+    path = tmp_path / "bare.aimodel"
+    save(_convert(Running().eval(), (torch.ones(2, 8),)), path, hash=False)
+    assert not (path / "main.hash").exists()
+    assert run_asset(path, [{"x": torch.ones(2, 8), "b_total": torch.zeros(300)}])
+
+
 class Running(torch.nn.Module):
     def __init__(self) -> None:
         super().__init__()

@@ -385,6 +385,8 @@ class TestStrip:
         for word in (source, b"Classifier", b"site-packages", b"call_stack"):
             assert word not in left
         assert corten("doctor", stripped).status == 0
+        assert corten("strip", stripped, "-o", stripped, "--no-hash").status == 0
+        assert not (stripped / "main.hash").exists()
 
     def test_the_program_is_the_same(self, classifier: Written, stripped: Path) -> None:
         before, after = corten("print", classifier.path), corten("print", stripped)

@@ -56,6 +56,21 @@ def test_strip_and_save(model: corten.Model, tmp_path: Path) -> None:
     assert again.text() == model.text()
 
 
+def test_without_hash(model: corten.Model, tmp_path: Path) -> None:
+    """All but the checksum is there, and the loader does not miss it."""
+    path, bare = tmp_path / "out.aimodel", tmp_path / "bare.aimodel"
+    model.save(path)
+    model.save(bare, hash=False)
+    assert sorted(file.name for file in bare.iterdir()) == [
+        "main.mlirb",
+        "metadata.json",
+    ]
+    assert (bare / "main.mlirb").read_bytes() == (path / "main.mlirb").read_bytes()
+    assert "hash-missing" in [
+        finding["check"] for finding in corten.open(bare).doctor()
+    ]
+
+
 def test_convert_keeps_the_lines(classifier: Written) -> None:
     """Debug locations, unless they are not wanted."""
     text = corten.convert_pt2(classifier.archive).text(locations=True)

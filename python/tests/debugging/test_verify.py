@@ -384,6 +384,21 @@ def not_decomposed_nor_converted():
     return exported, None, subject.args, {}
 
 
+def written_before_the_end():
+    class Model(torch.nn.Module):
+        def forward(self, x):
+            y = x * 2
+            z = y.relu()
+            y.add_(1)
+            return y + z
+
+    inputs = (torch.randn(2, 3),)
+    exported = torch.export.export(Model(), inputs)
+    converter = TorchConverter(verbose=False)
+    converter.add_exported_program(exported, decompose=True)
+    return exported, converter.to_coreai(), inputs, {}
+
+
 def one_of_several():
     first, second = SUBJECTS["decoder"](), SUBJECTS["cnn"]()
     converter = TorchConverter(verbose=False)
@@ -443,6 +458,7 @@ def containers():
         dynamic_shapes,
         not_decomposed,
         not_decomposed_nor_converted,
+        written_before_the_end,
         one_of_several,
         externalized,
         other_names,

@@ -42,11 +42,6 @@ class Around(nn.Module):
         return self.call(self, x)
 
 
-class Around2(Around):
-    def forward(self, x, y):
-        return self.call(self, x, y)
-
-
 def target(forward: Callable[..., Any], **attributes: Any) -> nn.Module:
     """A module of a class of its own, with the given forward."""
     cls = type("Target", (Scale,), {"forward": forward})
