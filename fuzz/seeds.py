@@ -70,7 +70,8 @@ def _collect(program: ExportedProgram) -> None:
         return
     try:
         serialized = serialize.ExportedProgramSerializer(None).serialize(program)
-    except Exception:  # noqa: BLE001: torch cannot save every program.
+    except Exception:
+        # torch cannot save every program.
         return
     fields = serialize._dataclass_to_dict(serialized.exported_program)
     text = json.dumps(_strip(fields), separators=(",", ":"))

@@ -62,7 +62,7 @@ static StringRef formOf(StringRef higherOrder) {
       .Case("cond", "*ggl")
       .Case("while_loop", "ggll")
       .Case("scan", "glll")
-      .Case("associative_scan", "gl")
+      .Case("associative_scan", "gll")
       .Case("map_impl", "gll")
       .Case("wrap_with_set_grad_enabled", "*g")
       .Case("wrap_with_autocast", "**b*g")
@@ -176,6 +176,9 @@ ArrayRef<Argument> ProgramReader::readArguments(JsonValue inputs,
     size_t position = parameter - parameters.begin();
     checkArgument(callee, position, argument);
     const ParameterType &type = callee.types[position];
+    if (type.base == ParameterType::Base::Int &&
+        argument.kind() == Argument::Kind::Bool)
+      argument = Argument::integer(argument.asInt());
     if (type.isList && !argument.isList() && !argument.isNone()) {
       SmallVector<Argument> repeated(std::max(type.length, 1U), argument);
       argument = Argument::list(builder.save(repeated));

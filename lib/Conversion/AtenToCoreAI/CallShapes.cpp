@@ -290,14 +290,13 @@ static bool matchShape(StringRef pattern, ArrayRef<Size> shape,
   }
   if (taken > shape.size() || (numOpen == 0 && taken != shape.size()))
     return false;
+  size_t rest = shape.size() - taken;
   for (StringRef part : parts) {
     size_t count = 1;
     if (part.starts_with("*")) {
       auto found = known(part);
-      count = found == bound.sequences.end() ? shape.size() - taken
+      count = found == bound.sequences.end() ? std::exchange(rest, 0)
                                              : found->second.size();
-      if (found == bound.sequences.end())
-        taken = shape.size();
       if (count > shape.size() ||
           !matchSequence(part.drop_front(), shape.take_front(count), bound))
         return false;
@@ -413,6 +412,22 @@ static void checkFourier(Call &call) {
   call.checkResult(expected);
 }
 
+/// Edges of bins are listed.
+static constexpr int64_t kMostBins = int64_t{1} << 24;
+
+static void checkBins(Call &call) {
+  std::optional<int64_t> bins = call.integer("bins");
+  call.require(!bins || (*bins > 0 && *bins <= kMostBins),
+               "'bins' is not positive, or too large");
+  if (call.has("range"))
+    call.require(call.list("range").size() == 2, "'range' is no pair");
+  if (call.has("weight"))
+    call.require(fits(call.shape("weight"), call.shape("self")),
+                 "there is not one weight for each element");
+  for (size_t i = 0; i < call.node.results.size(); ++i)
+    call.checkResult(anySize(), i);
+}
+
 static void checkHistogram(Call &call) {
   Shape self = call.shape("self");
   if (self.size() < 2)
@@ -422,10 +437,10 @@ static void checkHistogram(Call &call) {
   if (call.node.callee->name == "_histogramdd_from_bin_tensors.default")
     for (const Shape &bins : call.shapes("bins"))
       call.require(bins.size() == 1, "bins are vectors");
-  call.checkRange("bins", 1, std::numeric_limits<int32_t>::max());
-  size_t numRanges = call.list("range").size();
-  call.require(numRanges == 0 || numRanges == 2 * call.list("bins").size(),
-               "there is not one range for each coordinate");
+  call.checkRange("bins", 1, kMostBins);
+  if (call.has("range"))
+    call.require(call.list("range").size() == 2 * call.list("bins").size(),
+                 "there is not one range for each coordinate");
   if (call.has("weight"))
     call.require(fits(call.shape("weight"), ArrayRef(self).drop_back()),
                  "there is not one weight for each point");
@@ -568,7 +583,7 @@ static void checkRoll(Call &call) {
   Shape self = call.shape("self");
   size_t numAxes = call.axes("dims", self.size()).size();
   size_t numShifts = call.list("shifts").size();
-  call.require(numAxes == numShifts || (numAxes == 0 && numShifts == 1),
+  call.require(numShifts == std::max<size_t>(numAxes, 1),
                "there is not one shift for each axis");
   call.checkResult(self);
 }
@@ -1022,8 +1037,7 @@ static void checkConvolution(Call &call) {
     if (!argument || argument->kind() == Argument::Kind::String)
       continue;
     size_t length = call.list(parameter).size();
-    call.require(length == numAxes || length == 1 ||
-                     (length == 0 && call.has("input")),
+    call.require(length == numAxes || length == 1,
                  "'" + parameter + "' has another number of entries");
     bool mayBeZero = parameter.ends_with("padding");
     call.checkRange(parameter, mayBeZero ? 0 : 1,
@@ -1051,6 +1065,34 @@ static void checkConvolution(Call &call) {
                              : ArrayRef(expected).drop_front());
 }
 
+/// The extent that pooling makes of that of spatial axis `place`.
+static Size pooledExtent(Call &call, Size extent, size_t place) {
+  auto entry = [&](StringRef parameter, Size otherwise) {
+    Shape entries = call.sizes(parameter);
+    return entries.empty() ? otherwise
+                           : entries[std::min(place, entries.size() - 1)];
+  };
+  if (call.has("output_size"))
+    return entry("output_size", extent);
+  Size kernel = entry("kernel_size", 1), stride = entry("stride", kernel),
+       padding = entry("padding", 0), dilation = entry("dilation", 1);
+  for (Size size : {extent, kernel, stride, padding, dilation})
+    if (size.isDynamic())
+      return anySize();
+  int64_t room = extent.get() + 2 * padding.get() -
+                 dilation.get() * (kernel.get() - 1) - 1;
+  call.require(room >= 0 && 2 * padding.get() <= kernel.get(),
+               "the window is larger than the tensor, or the padding too wide");
+  if (!call.flag("ceil_mode"))
+    return room / stride.get() + 1;
+  // A window that begins in the padding behind the tensor is none.
+  int64_t count = llvm::divideCeil(std::max<int64_t>(room, 0),
+                                   static_cast<uint64_t>(stride.get())) +
+                  1;
+  return (count - 1) * stride.get() >= extent.get() + padding.get() ? count - 1
+                                                                    : count;
+}
+
 static void checkPooling(Call &call) {
   StringRef op = call.node.callee->name;
   size_t numAxes = op.contains("1d") ? 1 : op.contains("2d") ? 2 : 3;
@@ -1065,14 +1107,16 @@ static void checkPooling(Call &call) {
     call.require(length == numAxes || length == 1 ||
                      (length == 0 && parameter == "stride"),
                  "'" + parameter + "' has another number of entries");
-    call.checkRange(parameter,
-                    parameter == "padding" || parameter == "output_size",
+    bool mayBeZero = parameter == "padding" || parameter == "output_size";
+    call.checkRange(parameter, mayBeZero ? 0 : 1,
                     std::numeric_limits<int16_t>::max());
   }
   std::optional<int64_t> divisor = call.integer("divisor_override");
   call.require(!divisor || *divisor != 0, "the divisor is zero");
-  for (size_t axis = expected.size() - numAxes; axis < expected.size(); ++axis)
-    expected[axis] = anySize();
+  for (size_t i = 0; i < numAxes && !call.hasFailed(); ++i) {
+    Size &extent = expected[expected.size() - numAxes + i];
+    extent = pooledExtent(call, extent, i);
+  }
   call.checkResults(expected);
 }
 
@@ -1165,6 +1209,20 @@ static void checkScatter(Call &call) {
     if (call.has(parameter))
       call.require(rankOf(self) == rankOf(call.shape(parameter)),
                    "'" + parameter + "' has another rank than the tensor");
+  call.checkResult(self);
+}
+
+/// A sequence for all that is searched, or one for each row of it.
+static void checkSearch(Call &call) {
+  Shape sequence = call.shape("sorted_sequence"), self = call.shape("self");
+  call.require(
+      sequence.size() == 1 ||
+          (!sequence.empty() && sequence.size() == self.size() &&
+           fits(ArrayRef(sequence).drop_back(), ArrayRef(self).drop_back())),
+      "there is not one sequence for each row");
+  if (call.has("sorter"))
+    call.require(fits(call.shape("sorter"), sequence),
+                 "'sorter' has another shape than the sequence");
   call.checkResult(self);
 }
 
