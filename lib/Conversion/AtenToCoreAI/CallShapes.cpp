@@ -609,6 +609,24 @@ static void checkConcatenation(Call &call) {
   call.checkResult(expected);
 }
 
+static void checkDifference(Call &call) {
+  Shape self = call.shape("self");
+  std::optional<size_t> axis = call.axis("dim", self.size());
+  // Each time is an operation.
+  constexpr int64_t kMost = 1000;
+  std::optional<int64_t> times = call.integer("n");
+  call.require(times && *times >= 0 && *times <= kMost,
+               "'n' is negative, or too large");
+  if (!axis || self.empty())
+    return call.fail("the tensor has no axis");
+  self[*axis] = anySize();
+  for (StringRef parameter : {"prepend", "append"})
+    if (call.has(parameter))
+      call.require(fits(call.shape(parameter), self),
+                   "'" + parameter + "' does not fit the tensor");
+  call.checkResult(self);
+}
+
 static void checkStack(Call &call) {
   SmallVector<Shape> shapes = call.shapes("tensors");
   if (shapes.empty())
@@ -1348,11 +1366,26 @@ static void checkNumbers(Call &call) {
                  "'" + name + "' is no number");
 }
 
+/// A call computes something; Python's operators compute one number.
+static void checkResultKinds(Call &call) {
+  using Kind = ValueInfo::Kind;
+  ArrayRef<ValueInfo> results = call.node.results;
+  StringRef nameSpace = call.node.callee->nameSpace;
+  if (nameSpace == "_operator")
+    call.require(results.size() == 1 && !results[0].isTensor(),
+                 "the result is no number");
+  if (nameSpace != "higher_order")
+    call.require(!results.empty() && results[0].kind != Kind::None &&
+                     results[0].kind != Kind::Other,
+                 "there is no result");
+}
+
 std::string corten::findContradiction(const Node &node, bool isElementwise) {
   Call call(node);
+  checkResultKinds(call);
   // The arguments of operators without a schema have no names.
-  if (node.callee->parameters.empty())
-    return {};
+  if (call.hasFailed() || node.callee->parameters.empty())
+    return call.problem;
   checkNumbers(call);
   if (const Rule *rule = findRule(*node.callee)) {
     if (rule->check)
