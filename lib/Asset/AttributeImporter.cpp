@@ -244,7 +244,6 @@ FailureOr<ArrayAttr> AttributeImporter::dictionaries(Attribute attribute) {
     return failure();
   }
   SmallVector<Attribute> result;
-  bool isEmpty = true;
   for (Attribute argument : list.getValues()) {
     auto entries = dyn_cast<aicode::ListAttr>(argument);
     if (!entries) {
@@ -254,10 +253,9 @@ FailureOr<ArrayAttr> AttributeImporter::dictionaries(Attribute attribute) {
     DictionaryAttr translated = dictionary(entries.getValues());
     if (!translated)
       return failure();
-    isEmpty &= translated.empty();
     result.push_back(translated);
   }
-  return isEmpty ? ArrayAttr() : builder.getArrayAttr(result);
+  return result.empty() ? ArrayAttr() : builder.getArrayAttr(result);
 }
 
 param::DeclArrayAttr AttributeImporter::declarations(Attribute attribute) {

@@ -41,7 +41,7 @@ public:
   mlir::Attribute elements(mlir::Attribute data, mlir::Type type);
 
   /// `array<[opaque<"aicode.name" = [...]>, ...]>` for each argument, as
-  /// dictionaries. Null, without an error, if all of them are empty.
+  /// dictionaries. Null, without an error, if there are none.
   mlir::FailureOr<mlir::ArrayAttr> dictionaries(mlir::Attribute attribute);
   mlir::DictionaryAttr dictionary(mlir::ArrayRef<mlir::Attribute> entries);
   param::DeclArrayAttr declarations(mlir::Attribute attribute);

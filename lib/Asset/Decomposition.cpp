@@ -8,6 +8,7 @@
 #include "mlir/IR/BuiltinTypes.h"
 #include "llvm/ADT/APFloat.h"
 #include "llvm/ADT/Sequence.h"
+#include "llvm/ADT/SmallVectorExtras.h"
 
 using namespace corten;
 using namespace mlir;
@@ -110,7 +111,7 @@ class Decomposer {
 public:
   explicit Decomposer(Operation *op) : op(op), builder(op->getContext()) {}
 
-  void run();
+  void run(ArrayRef<Location> places);
 
 private:
   using Values = SmallVector<Value>;
@@ -160,6 +161,8 @@ private:
   // Steps that several ops share.
   Type accumulator(Type kind);
   Value perAxisShape(Value input, Value axis);
+  Values quantizationParameters(ValueRange args);
+  std::pair<Value, Value> limits(Type of, Type kind);
   Value otherAxes(Value input, Value axis);
   std::pair<Value, Value> ends(Value range);
 
@@ -204,6 +207,11 @@ static SmallVector<int64_t> broadcast(ArrayRef<int64_t> lhs,
 // Makers
 //===----------------------------------------------------------------------===//
 
+static SmallVector<Location> placesOf(ValueRange values) {
+  return llvm::map_to_vector(values,
+                             [](Value value) { return value.getLoc(); });
+}
+
 Operation *Decomposer::makeOp(StringRef code, ValueRange operands,
                               TypeRange results) {
   std::string name = ("aicode." + code).str();
@@ -216,7 +224,7 @@ Operation *Decomposer::makeOp(StringRef code, ValueRange operands,
     state.addRegion();
   Operation *made = builder.create(state);
   if (info->hasDecomposition)
-    decompose(made);
+    decompose(made, placesOf(operands));
   return made;
 }
 
@@ -571,61 +579,70 @@ Value Decomposer::perAxisShape(Value input, Value axis) {
   return binary("broadcasting_add_v1", kept, flat);
 }
 
-Value Decomposer::dequantize(ValueRange args) {
-  Type kind = element(args[1]);
+/// The scale and the offsets of a quantization, in the order of their use, with
+/// the rank of `args[0]`. One number for everything stays one.
+Decomposer::Values Decomposer::quantizationParameters(ValueRange args) {
+  Value scale = args[1], zero = args[2], offset = args[3];
+  if (shape(scale).empty())
+    return {zero, scale, offset};
   Value target = perAxisShape(args[0], args[4]);
-  auto perAxis = [&](Value value) {
+  return llvm::map_to_vector(ArrayRef{zero, scale, offset}, [&](Value value) {
     return make("primitive.reshape_v2", {value, target},
                 tensor(dynamic(shape(args[0]).size()), element(value)));
-  };
-  Value zero = perAxis(args[2]);
-  Value scale = perAxis(args[1]);
-  Value offset = perAxis(args[3]);
+  });
+}
+
+Value Decomposer::dequantize(ValueRange args) {
+  Type narrow = element(args[1]);
+  Type kind = accumulator(narrow);
+  Values parameters = quantizationParameters(args);
   Value input = castTo(args[0], kind);
-  Value centered = binary("broadcasting_sub_v1", input, castTo(zero, kind));
+  Value zero = castTo(parameters[0], kind);
+  Value scale = castTo(parameters[1], kind);
+  Value centered = binary("broadcasting_sub_v1", input, zero);
   Value scaled = binary("broadcasting_mul_v1", centered, scale);
-  return binary("broadcasting_add_v1", scaled, offset);
+  return binary("broadcasting_add_v1", castTo(scaled, narrow), parameters[2]);
 }
 
 Value Decomposer::quantize(ValueRange args) {
-  Type kind = element(args[0]);
+  Type kind = accumulator(element(args[0]));
   Type coarse = resultType().getElementType();
-  Value target = perAxisShape(args[0], args[4]);
-  auto perAxis = [&](Value value) {
-    return make("primitive.reshape_v2", {value, target},
-                tensor(dynamic(shape(args[0]).size()), element(value)));
-  };
-  Value zero = perAxis(args[2]);
-  Value scale = perAxis(args[1]);
-  Value offset = perAxis(args[3]);
-  Value centered = binary("broadcasting_sub_v1", castTo(args[0], kind), offset);
-  Value scaled = binary("broadcasting_divide_v1", centered, scale);
-  Value rounded = make("primitive.round_v1", scaled, scaled.getType());
-  Value moved = binary("broadcasting_add_v1", rounded, castTo(zero, kind));
-  // The limits of the result as numbers of the input's type.
-  auto limit = [&](bool isLargest) {
-    Element from = elementOf(coarse), to = elementOf(kind);
-    APInt bits = limitOf(from, isLargest);
-    if (to.semantics) {
-      llvm::APFloat value(*to.semantics);
-      bool loses = false;
-      if (from.semantics) {
-        value = llvm::APFloat(*from.semantics, bits);
-        value.convert(*to.semantics, llvm::APFloat::rmNearestTiesToEven,
-                      &loses);
-      } else {
-        value.convertFromAPInt(bits, from.isSigned,
-                               llvm::APFloat::rmNearestTiesToEven);
-      }
-      bits = value.bitcastToAPInt();
-    }
-    return splat(bits, kind);
-  };
-  Value lowest = limit(/*isLargest=*/false);
-  Value highest = limit(/*isLargest=*/true);
+  Values parameters = quantizationParameters(args);
+  Value input = castTo(args[0], kind);
+  Value centered =
+      binary("broadcasting_sub_v1", input, castTo(parameters[2], kind));
+  Value scaled =
+      binary("broadcasting_divide_v1", centered, castTo(parameters[1], kind));
+  if (!elementOf(coarse).semantics)
+    scaled = make("primitive.round_v1", scaled, scaled.getType());
+  Value moved =
+      binary("broadcasting_add_v1", scaled, castTo(parameters[0], kind));
+  auto [lowest, highest] = limits(coarse, kind);
   Value above = binary("broadcasting_maximum_v1", moved, lowest);
   Value within = binary("broadcasting_minimum_v1", above, highest);
   return castTo(within, coarse);
+}
+
+/// The limits of a type as numbers of another one, which is a float.
+std::pair<Value, Value> Decomposer::limits(Type of, Type kind) {
+  Element from = elementOf(of);
+  APInt lowest = limitOf(from, /*isLargest=*/false);
+  APInt highest = limitOf(from, /*isLargest=*/true);
+  // The cast of a constant of these types is one that coreai-core leaves.
+  if (from.semantics || from.width < 8) {
+    Value low = splat(lowest, of);
+    Value high = splat(highest, of);
+    low = castTo(low, kind);
+    return {low, castTo(high, kind)};
+  }
+  auto literal = [&](const APInt &bits) {
+    llvm::APFloat number(*elementOf(kind).semantics);
+    number.convertFromAPInt(bits, from.isSigned,
+                            llvm::APFloat::rmNearestTiesToEven);
+    return splat(number.bitcastToAPInt(), kind);
+  };
+  Value low = literal(lowest);
+  return {low, literal(highest)};
 }
 
 /// The two ends of a range.
@@ -769,11 +786,8 @@ SmallVector<Value> Decomposer::body(StringRef code, ValueRange args) {
   return asymmetricStatistics(args);
 }
 
-void Decomposer::run() {
+void Decomposer::run(ArrayRef<Location> places) {
   Region &region = op->getRegion(0);
-  SmallVector<Location> places;
-  for (Value operand : op->getOperands())
-    places.push_back(operand.getLoc());
   Block *block =
       builder.createBlock(&region, {}, op->getOperandTypes(), places);
   StringRef code = op->getName().getStringRef();
@@ -798,4 +812,6 @@ void Decomposer::run() {
   });
 }
 
-void corten::decompose(Operation *op) { Decomposer(op).run(); }
+void corten::decompose(Operation *op, ArrayRef<Location> places) {
+  Decomposer(op).run(places);
+}

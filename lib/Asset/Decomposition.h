@@ -13,8 +13,9 @@ namespace corten {
 /// Fills the region of `op`, which is in the `aicode` dialect and has an entry
 /// with a decomposition in the table of ops. The region is the one that
 /// coreai-core writes: shapes that are known are constants in it, and ops that
-/// have a decomposition of their own bring it.
-void decompose(mlir::Operation *op);
+/// have a decomposition of their own bring it. `places` are those of the
+/// operands.
+void decompose(mlir::Operation *op, llvm::ArrayRef<mlir::Location> places);
 
 } // namespace corten
 

@@ -5,6 +5,7 @@
 #include "AttributeExporter.h"
 #include "Decomposition.h"
 #include "OpTable.h"
+#include "Simplify.h"
 #include "corten/Asset/Translation.h"
 #include "corten/Dialect/CoreAI/IR/CoreAIOps.h"
 #include "corten/Dialect/CoreAIX/IR/CoreAIXDialect.h"
@@ -12,8 +13,6 @@
 #include "corten/Dialect/UDML/IR/UDMLDialect.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/IRMapping.h"
-#include "mlir/IR/Matchers.h"
-#include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 #include <vector>
@@ -25,8 +24,8 @@ namespace {
 /// Rebuilds a program op by op. The first failure ends it.
 class Exporter {
 public:
-  explicit Exporter(MLIRContext *context)
-      : builder(context), attributes(context) {}
+  Exporter(MLIRContext *context, Simplification simplification)
+      : simplification(simplification), builder(context), attributes(context) {}
 
   OwningOpRef<aicode::AssetOp> run(ModuleOp module);
 
@@ -34,7 +33,7 @@ private:
   LogicalResult exportBlock(Block &from, Block &to);
   LogicalResult exportRegion(Region &from, Region &to);
   LogicalResult exportOp(Operation &op);
-  LogicalResult exportFolded(Operation &op);
+  LogicalResult exportSimplified(Operation &op);
   LogicalResult exportConstant(Operation &op, Attribute value);
   LogicalResult addProperties(Operation &op, OperationState &state);
   LogicalResult addGraph(coreai::GraphOp op, OperationState &state);
@@ -44,6 +43,7 @@ private:
   LogicalResult addPlaceholder(udml::PlaceholderOp op, OperationState &state);
   uint32_t newestOp(Operation *root);
 
+  Simplification simplification;
   OpBuilder builder;
   AttributeExporter attributes;
   IRMapping mapping;
@@ -105,10 +105,10 @@ OwningOpRef<aicode::AssetOp> Exporter::run(ModuleOp module) {
   Block &block = asset->getBody().emplaceBlock();
   if (failed(exportBlock(*module.getBody(), block)))
     return {};
-  // What nothing uses stays behind.
-  for (Operation *op : llvm::reverse(removable))
-    if (op->use_empty())
-      op->erase();
+  if (simplification == Simplification::Official)
+    for (Operation *op : llvm::reverse(removable))
+      if (op->use_empty())
+        op->erase();
   sortUses(asset->getOperation());
   asset->setVersionAttr(aicode::WholeAttr::get(
       context, 32, /*isUnsigned=*/true, newestOp(asset->getOperation())));
@@ -144,29 +144,22 @@ LogicalResult Exporter::exportBlock(Block &from, Block &to) {
   return success();
 }
 
-/// Whether coreai-core leaves the op out if nothing uses it. It keeps loops and
-/// groups, which could go.
-static bool isRemovable(Operation &op) {
-  if (isa<coreai::ScanOp>(op))
-    return true;
-  return !op.hasTrait<OpTrait::IsTerminator>() &&
-         !isa<coreai::WhileOp, coreai::IsolatedGroupOp>(op) &&
-         wouldOpBeTriviallyDead(&op);
-}
-
 LogicalResult Exporter::exportOp(Operation &op) {
   // Says nothing but how a tensor lies in memory.
   if (isa<coreaix::ViewOp>(op)) {
     mapping.map(op.getResult(0), mapping.lookup(op.getOperand(0)));
     return success();
   }
-  if (succeeded(exportFolded(op)))
+  bool isKept = simplification == Simplification::None;
+  if (!isKept && succeeded(exportSimplified(op)))
     return success();
   const AssetOpInfo *info = assetOpOfName(op.getName().getStringRef());
   if (!info)
     return op.emitOpError("has no form in an asset");
+  SmallVector<Value> operands =
+      isKept ? llvm::to_vector(op.getOperands()) : simplifiedOperands(op);
   OperationState state(attributes.location(op.getLoc()), info->code);
-  for (Value operand : op.getOperands())
+  for (Value operand : operands)
     state.operands.push_back(mapping.lookup(operand));
   for (Type type : op.getResultTypes()) {
     Type translated = attributes.type(type);
@@ -184,7 +177,11 @@ LogicalResult Exporter::exportOp(Operation &op) {
     removable.push_back(created);
   mapping.map(op.getResults(), created->getResults());
   if (info->hasDecomposition) {
-    decompose(created);
+    // Of the values as they were, whatever stands in their place.
+    SmallVector<Location> places;
+    for (Value operand : operands)
+      places.push_back(attributes.location(operand.getLoc()));
+    decompose(created, places);
     return success();
   }
   for (size_t i = 0; i < regions; ++i)
@@ -193,59 +190,14 @@ LogicalResult Exporter::exportOp(Operation &op) {
   return success();
 }
 
-/// The elements of a range of integers whose bounds are constants, or null.
-static Attribute elementsOf(coreai::RangeOp range) {
-  auto type = cast<RankedTensorType>(range.getResult().getType());
-  SmallVector<APInt> bounds;
-  for (Value operand : range->getOperands()) {
-    DenseIntElementsAttr bound;
-    if (!matchPattern(operand, m_Constant(&bound)))
-      return {};
-    bounds.push_back(*bound.value_begin<APInt>());
-  }
-  // Longer ones cost less as an op.
-  constexpr int64_t kLongest = 1 << 10;
-  if (!type.hasStaticShape() || type.getNumElements() > kLongest)
-    return {};
-  SmallVector<APInt> elements;
-  for (int64_t i = 0; i < type.getNumElements(); ++i)
-    elements.push_back(bounds[0] + bounds[2] * APInt(bounds[2].getBitWidth(), i,
-                                                     /*isSigned=*/false,
-                                                     /*implicitTrunc=*/true));
-  return DenseElementsAttr::get(type, elements);
-}
-
-/// Whether a slice takes all there is, in its order.
-static bool isWhole(coreai::SliceOp slice) {
-  auto type = cast<RankedTensorType>(slice.getResult().getType());
-  DenseIntElementsAttr strides;
-  return slice.getInput().getType() == type && type.hasStaticShape() &&
-         matchPattern(slice.getStrides(), m_Constant(&strides)) &&
-         llvm::all_of(strides, [](const APInt &step) { return step.isOne(); });
-}
-
-/// Writes what an op does nothing to, or the constant that it is. Only its own
-/// operands count: what they fold to is not looked at again.
-LogicalResult Exporter::exportFolded(Operation &op) {
-  if (auto range = dyn_cast<coreai::RangeOp>(op)) {
-    Attribute elements = elementsOf(range);
-    return elements ? exportConstant(op, elements) : failure();
-  }
-  if (auto slice = dyn_cast<coreai::SliceOp>(op); slice && isWhole(slice)) {
-    mapping.map(op.getResult(0), mapping.lookup(slice.getInput()));
-    return success();
-  }
-  SmallVector<OpFoldResult> folded;
-  if (op.getNumResults() != 1 || op.hasTrait<OpTrait::ConstantLike>() ||
-      failed(op.fold(folded)) || folded.empty())
+/// Writes what stands in the place of an op; fails if nothing does.
+LogicalResult Exporter::exportSimplified(Operation &op) {
+  OpFoldResult known = simplified(op);
+  if (!known)
     return failure();
-  auto value = dyn_cast<Value>(folded.front());
-  if (!value)
-    return exportConstant(op, cast<Attribute>(folded.front()));
-  // coreai-core keeps a negation that another one undoes.
-  if (isa<coreai::NotOp>(op))
-    return failure();
-  mapping.map(op.getResult(0), mapping.lookup(value));
+  if (auto constant = dyn_cast<Attribute>(known))
+    return exportConstant(op, constant);
+  mapping.map(op.getResult(0), mapping.lookup(cast<Value>(known)));
   return success();
 }
 
@@ -424,7 +376,8 @@ LogicalResult Exporter::addPlaceholder(udml::PlaceholderOp op,
   return success();
 }
 
-OwningOpRef<aicode::AssetOp> corten::exportProgram(ModuleOp module) {
+OwningOpRef<aicode::AssetOp>
+corten::exportProgram(ModuleOp module, Simplification simplification) {
   module.getContext()->loadDialect<aicode::AICodeDialect>();
-  return Exporter(module.getContext()).run(module);
+  return Exporter(module.getContext(), simplification).run(module);
 }

@@ -312,6 +312,9 @@ void ProgramReader::readGraph(JsonValue json, Scope &inner,
       return;
   }
   for (JsonValue output : json["outputs"].elements()) {
+    if (inner.tokens.contains(
+            output["as_tensor"]["name"].string().value_or("")))
+      continue;
     llvm::SaveAndRestore here(context,
                               "an output of graph '" + graph.name.str() + "'");
     graph.outputs.push_back(readArgument(output));
@@ -549,10 +552,18 @@ ProgramReader::read(JsonValue root,
   }
   if (hasFailed())
     return llvm::createStringError(problem);
+  if (!isFunctional)
+    return builder.finish();
 
-  bool isDecomposed = llvm::all_of(callees, [&](const auto &entry) {
-    return isFunctional(*entry.second.op);
-  });
+  // A decomposition leaves no operators that may return what they are given,
+  // but for one.
+  bool isDecomposed = llvm::all_of(callees,
+                                   [&](const auto &entry) {
+                                     return isFunctional(*entry.second.op);
+                                   }) &&
+                      llvm::all_of(views, [](const Node *view) {
+                        return view->callee->name == "type_as.default";
+                      });
   if (!isDecomposed) {
     for (Node *view : views)
       view->sharesMemory = true;

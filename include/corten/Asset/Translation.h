@@ -20,11 +20,23 @@ namespace corten {
 mlir::OwningOpRef<mlir::ModuleOp> importProgram(aicode::AssetOp asset,
                                                 std::shared_ptr<void> owner);
 
+/// What becomes of ops that are not needed.
+enum class Simplification {
+  /// What is known is computed, and what nothing uses is left out, as
+  /// coreai-core does when it saves a program.
+  Official,
+  /// Each op is written. A program that was read from an asset becomes that
+  /// asset again.
+  None,
+};
+
 /// The form of a program in an asset, as coreai-core writes it, with the date
 /// of the newest form that it uses as its version. The program has to be valid
 /// and stays as it is; weights are shared with it, in its context. What assets
 /// cannot hold is reported as a diagnostic, and the result is null.
-mlir::OwningOpRef<aicode::AssetOp> exportProgram(mlir::ModuleOp module);
+mlir::OwningOpRef<aicode::AssetOp>
+exportProgram(mlir::ModuleOp module,
+              Simplification simplification = Simplification::Official);
 
 } // namespace corten
 

@@ -124,7 +124,23 @@ class Views(torch.nn.Module):
         return y, z
 
 
+class Identity(torch.nn.Module):
+    """Nothing that a decomposition must replace, but something it drops."""
+
+    def forward(self, x):
+        y = x.to(torch.float32).contiguous()
+        return y + 1, y.type_as(x) * 2
+
+
+class Axes(torch.nn.Module):
+    """Parameters called dim or dims that mean something else than usual."""
+
+    def forward(self, x):
+        return x.tile(3, 4), x.tile(2), x.unsqueeze(2), x[0, 0].cumsum(-1)
+
+
 _FEATURES = {
+    "axes": (Axes, (torch.randn(2, 3),), None),
     "cache": (
         Cache,
         (torch.randn(1, 1, 4), torch.tensor([3]), torch.randn(1, 8, 4)),
@@ -138,6 +154,7 @@ _FEATURES = {
         (torch.randn(3, 5), torch.tensor([0.0, 1.0, 2.0])),
         ({0: _LENGTH, 1: _PARTS}, None),
     ),
+    "identity": (Identity, (torch.randn(2, 3),), None),
     "outputs": (
         Outputs,
         (torch.randn(3, 4), 2.5, "yes", [torch.randn(4), torch.randn(1)]),
