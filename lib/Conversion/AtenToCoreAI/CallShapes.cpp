@@ -829,7 +829,7 @@ static void checkPadding(Call &call) {
   StringRef op = call.node.callee->name;
   if (padding.size() % 2 != 0 || padding.size() > 2 * expected.size())
     return call.fail("there is no axis for each pair of '" + name + "'");
-  for (unsigned numAxes : {1, 2, 3})
+  for (size_t numAxes : {1, 2, 3})
     if (op.contains("pad" + std::to_string(numAxes) + "d"))
       call.require(padding.size() == 2 * numAxes &&
                        (expected.size() == numAxes + 1 ||
