@@ -1129,6 +1129,9 @@ static void checkPooling(Call &call) {
     call.checkRange(parameter, mayBeZero ? 0 : 1,
                     std::numeric_limits<int16_t>::max());
   }
+  const Node &self = *call.node.argument("self").asNode();
+  call.require(scalarCategory(self.info().dtype) != ScalarCategory::Complex,
+               "complex numbers cannot be pooled");
   std::optional<int64_t> divisor = call.integer("divisor_override");
   call.require(!divisor || *divisor != 0, "the divisor is zero");
   for (size_t i = 0; i < numAxes && !call.hasFailed(); ++i) {
