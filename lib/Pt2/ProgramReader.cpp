@@ -511,6 +511,23 @@ void ProgramReader::readSignature(JsonValue signature) {
   checkOutputs();
 }
 
+/// Refuses calls with an object of a class of the user's, also those whose
+/// results nobody needs: what they do to the object would be lost.
+void ProgramReader::checkObjects() {
+  llvm::DenseMap<const Node *, StringRef> objects;
+  for (const InputSpec &input : builder.inputs())
+    if (input.kind == InputSpec::Kind::CustomObject)
+      objects[input.node] = input.target;
+  for (const Node *node : builder.mainGraph().nodes)
+    forEachOperand(node->arguments, [&](const Node *operand) {
+      if (auto object = objects.find(operand); object != objects.end())
+        fail("call '" + node->name + "': " + node->callee->printedName() +
+             " uses '" + object->second +
+             "', an object of a class of its own, which has no form in an "
+             "asset");
+    });
+}
+
 void ProgramReader::readRanges(JsonValue ranges) {
   for (const auto &[expression, range] : ranges.members())
     builder.setRange(builder.symbol(expression), range["min_val"].integer(),
@@ -554,6 +571,9 @@ ProgramReader::read(JsonValue root,
     return llvm::createStringError(problem);
   if (!isFunctional)
     return builder.finish();
+  checkObjects();
+  if (hasFailed())
+    return llvm::createStringError(problem);
 
   // A decomposition leaves no regions without gradients or with automatic
   // casts, and no operators that may return what they are given, but for one.

@@ -99,6 +99,7 @@ private:
   int weightOf(const SavedTensor *tensor, llvm::StringRef target,
                const Node *node);
   void checkOutputs();
+  void checkObjects();
   void readRanges(JsonValue ranges);
 
   // Memory.

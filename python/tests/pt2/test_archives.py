@@ -321,6 +321,28 @@ def test_wrong_program(good, tmp_path, change, message):
     assert message in _error(_with_program(tmp_path, good[1], program))
 
 
+def test_objects_are_refused(good, tmp_path):
+    """One that nothing uses does not matter; one that is used cannot be kept."""
+    program = _program(good[1])
+    graph = program["graph_module"]["graph"]
+    value = {"name": "obj_queue", "class_fqn": "__torch__.torch.classes.lib.Queue"}
+    spec = {"custom_obj": {"arg": value, "custom_obj_name": "queue"}}
+    graph["inputs"].insert(0, {"as_custom_obj": value})
+    program["graph_module"]["signature"]["input_specs"].insert(0, spec)
+    path = _with_program(tmp_path, good[1], program)
+    assert by_file(path).text() == good[2]
+    call = {
+        "target": "torch.ops.lib.push.default",
+        "inputs": [{"name": "", "arg": {"as_custom_obj": value}, "kind": 1}],
+        "outputs": [{"as_none": True}],
+        "metadata": {},
+        "name": "push",
+    }
+    graph["nodes"].insert(0, call)
+    message = _error(_with_program(tmp_path, good[1], program))
+    assert "call 'push': lib.push.default uses 'queue', an object of a" in message
+
+
 class Marker:
     """Something that a pickle makes by calling a function."""
 
