@@ -542,11 +542,15 @@ ProgramReader::read(JsonValue root,
   if (!isFunctional)
     return builder.finish();
 
-  // A decomposition leaves no operators that may return what they are given,
-  // but for one.
+  // A decomposition leaves no regions without gradients or with automatic
+  // casts, and no operators that may return what they are given, but for one.
+  auto isLeft = [&](const Operator &op) {
+    return isFunctional(op) && !(op.nameSpace == "higher_order" &&
+                                 op.name.starts_with("wrap_with_"));
+  };
   bool isDecomposed = llvm::all_of(callees,
                                    [&](const auto &entry) {
-                                     return isFunctional(*entry.second.op);
+                                     return isLeft(*entry.second.op);
                                    }) &&
                       llvm::all_of(views, [](const Node *view) {
                         return view->callee->name == "type_as.default";

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 import torch
-from pt2.pairs import assert_same
+from pt2.pairs import assert_same, by_file
 from support.zoo import ZOO
 
 from coreai_torch import get_decomp_table
@@ -132,6 +132,15 @@ class Identity(torch.nn.Module):
         return y + 1, y.type_as(x) * 2
 
 
+class Gradients(torch.nn.Module):
+    def forward(self, x):
+        with torch.no_grad():
+            y = x * 2
+        with torch.enable_grad():
+            z = y + x
+        return y, z
+
+
 class Axes(torch.nn.Module):
     """Parameters called dim or dims that mean something else than usual."""
 
@@ -154,6 +163,7 @@ _FEATURES = {
         (torch.randn(3, 5), torch.tensor([0.0, 1.0, 2.0])),
         ({0: _LENGTH, 1: _PARTS}, None),
     ),
+    "gradients": (Gradients, (torch.randn(2, 3),), None),
     "identity": (Identity, (torch.randn(2, 3),), None),
     "outputs": (
         Outputs,
@@ -173,3 +183,20 @@ def test_feature(name, is_decomposed, tmp_path):
     if is_decomposed:
         exported = exported.run_decompositions(get_decomp_table())
     assert_same(exported, tmp_path / "model.pt2", decompose=not is_decomposed)
+
+
+class Casting(torch.nn.Module):
+    def forward(self, x):
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            y = x @ x
+        return y.float()
+
+
+def test_automatic_casts(tmp_path):
+    """Only torch knows which ops they are made for."""
+    exported = _export(Casting(), (torch.randn(3, 3),))
+    torch.export.save(exported, tmp_path / "model.pt2")
+    with pytest.raises(ValueError, match=r"casts automatically.*run_decompositions"):
+        by_file(tmp_path / "model.pt2")
+    exported = exported.run_decompositions(get_decomp_table())
+    assert_same(exported, tmp_path / "model.pt2", decompose=False)
