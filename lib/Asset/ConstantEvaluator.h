@@ -16,7 +16,8 @@ namespace corten {
 /// type of the elements for example, and if the result is too large: from 256
 /// elements on it would get a name that is another one in each process. Also
 /// null for sums over elements and what is made of them, whose order of
-/// additions is not known.
+/// additions is not known, and where coreai-core writes another number than it
+/// computes when it runs the op.
 mlir::DenseElementsAttr evaluate(mlir::Operation &op);
 
 } // namespace corten
