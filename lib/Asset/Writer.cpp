@@ -4,6 +4,7 @@
 
 #include "ErrorCollector.h"
 #include "HashedFile.h"
+#include "Unfinished.h"
 #include "corten/Asset/Asset.h"
 #include "corten/Asset/Translation.h"
 #include "mlir/Bytecode/BytecodeWriter.h"
@@ -56,8 +57,9 @@ static llvm::Error writeSmallFile(const std::string &path, StringRef bytes) {
   return (*file)->finish().takeError();
 }
 
-/// Makes an empty folder beside `target` and returns its name.
-static llvm::Expected<std::string> makeFolderBeside(StringRef target) {
+/// Makes an empty folder beside `target`.
+static llvm::Expected<std::unique_ptr<UnfinishedFolder>>
+makeFolderBeside(StringRef target) {
   llvm::SmallString<256> model(llvm::sys::path::parent_path(target));
   llvm::sys::path::append(model, "." + llvm::sys::path::filename(target) +
                                      ".%%%%%%%%");
@@ -65,10 +67,12 @@ static llvm::Expected<std::string> makeFolderBeside(StringRef target) {
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
     llvm::SmallString<256> path;
     fs::createUniquePath(model, path, /*MakeAbsolute=*/false);
+    auto folder = std::make_unique<UnfinishedFolder>(path.str().str());
     if (::mkdir(path.c_str(), 0777) == 0)
-      return path.str().str();
+      return folder;
+    // The name that the user gave: nobody knows of this folder.
     if (errno != EEXIST)
-      return failure(path, lastError());
+      return failure(target, lastError());
   }
   return failure(target, std::make_error_code(std::errc::file_exists));
 }
@@ -139,24 +143,26 @@ corten::writeAsset(llvm::function_ref<llvm::Error(llvm::raw_ostream &)> write,
     return llvm::createStringError(path +
                                    ": the name of an asset ends in .aimodel");
   std::string target = path.str();
-  llvm::Expected<std::string> folder = makeFolderBeside(target);
-  if (!folder)
-    return folder.takeError();
-  std::string aside = *folder + ".old";
+  llvm::Expected<std::unique_ptr<UnfinishedFolder>> made =
+      makeFolderBeside(target);
+  if (!made)
+    return made.takeError();
+  const std::string &folder = (*made)->path();
+  std::string aside = folder + ".old";
   // Unfinished work, or what the new asset replaced.
   llvm::scope_exit cleanUp([&] {
-    ignore(fs::remove_directories(*folder));
-    ignore(fs::remove(*folder));
+    ignore(fs::remove_directories(folder));
+    ignore(fs::remove(folder));
     ignore(fs::remove_directories(aside));
     ignore(fs::remove(aside));
   });
 
   if (llvm::Error error =
-          writeSmallFile(*folder + "/metadata.json", formatMetadata(metadata)))
+          writeSmallFile(folder + "/metadata.json", formatMetadata(metadata)))
     return error;
   {
     llvm::Expected<std::unique_ptr<HashedFile>> program = HashedFile::create(
-        *folder + "/main.mlirb",
+        folder + "/main.mlirb",
         options.hash ? HashedFile::Hash::Sha256 : HashedFile::Hash::None);
     if (!program)
       return program.takeError();
@@ -166,13 +172,13 @@ corten::writeAsset(llvm::function_ref<llvm::Error(llvm::raw_ostream &)> write,
     if (!digest)
       return digest.takeError();
     if (*digest)
-      if (llvm::Error error = writeSmallFile(*folder + "/main.hash",
+      if (llvm::Error error = writeSmallFile(folder + "/main.hash",
                                              llvm::toStringRef(**digest)))
         return error;
   }
-  if (llvm::Error error = syncFolder(*folder))
+  if (llvm::Error error = syncFolder(folder))
     return error;
-  if (llvm::Error error = replace(*folder, target, aside))
+  if (llvm::Error error = replace(folder, target, aside))
     return error;
   StringRef parent = llvm::sys::path::parent_path(target);
   return syncFolder(parent.empty() ? StringRef(".") : parent);

@@ -4,6 +4,7 @@
 
 #include "corten/C/Corten.h"
 
+#include "corten/Inspect/Archive.h"
 #include "corten/Inspect/Convert.h"
 
 #include "llvm/Support/FormatVariadic.h"
@@ -29,12 +30,20 @@ struct CortenModel {
       : model(std::move(model)) {}
 
   std::unique_ptr<Model> model;
+  /// Of its conversion.
+  std::vector<std::string> warnings;
   /// What callers have pointers into. A model's interface never changes.
   std::optional<ProgramInfo> info;
   /// Of the values that were asked for.
   std::map<const InterfaceValue *, std::vector<CortenDimension>> shapes;
 
   const ProgramInfo &interface();
+};
+
+struct CortenArchive {
+  ArchiveInfo info;
+  /// Keeps the elements of tensors that were asked for.
+  std::map<const Pt2Example *, Pt2Example::Data> elements;
 };
 
 static CortenError *fail(const llvm::Twine &message) {
@@ -53,6 +62,10 @@ static char *copy(llvm::StringRef text) {
   std::memcpy(result, text.data(), text.size());
   result[text.size()] = '\0';
   return result;
+}
+
+static std::string printJson(llvm::json::Value value) {
+  return llvm::formatv("{0:2}", value).str();
 }
 
 /// Copies the members that the caller's release of a structure has.
@@ -96,9 +109,7 @@ CortenError *cortenModelOpen(const char *path, CortenModel **model) {
 void cortenModelFree(CortenModel *model) { delete model; }
 
 CortenError *cortenModelInfoJson(CortenModel *model, char **json) {
-  *json = copy(
-      llvm::formatv("{0:2}", llvm::json::Value(infoJson(model->model->info())))
-          .str());
+  *json = copy(printJson(infoJson(model->model->info())));
   return nullptr;
 }
 
@@ -160,6 +171,88 @@ CortenError *cortenConvert(const CortenProgramFile *const *files, size_t count,
   if (!converted)
     return fail(converted.takeError());
   *model = new CortenModel(std::move(converted->model));
+  (*model)->warnings = std::move(converted->warnings);
+  return nullptr;
+}
+
+size_t cortenModelWarningCount(const CortenModel *model) {
+  return model->warnings.size();
+}
+
+const char *cortenModelWarning(const CortenModel *model, size_t number) {
+  return number < model->warnings.size() ? model->warnings[number].c_str()
+                                         : nullptr;
+}
+
+//===----------------------------------------------------------------------===//
+// Archives
+//===----------------------------------------------------------------------===//
+
+CortenError *cortenArchiveOpen(const char *path, CortenArchive **archive) {
+  llvm::Expected<ArchiveInfo> info = describeArchive(path);
+  if (!info)
+    return fail(info.takeError());
+  *archive = new CortenArchive{std::move(*info), {}};
+  return nullptr;
+}
+
+void cortenArchiveFree(CortenArchive *archive) { delete archive; }
+
+CortenError *cortenArchiveInfoJson(const CortenArchive *archive, char **json) {
+  *json = copy(printJson(archiveJson(archive->info)));
+  return nullptr;
+}
+
+static const SavedProgramInfo *programAt(const CortenArchive *archive,
+                                         size_t number) {
+  const std::vector<SavedProgramInfo> &programs = archive->info.programs;
+  return number < programs.size() ? &programs[number] : nullptr;
+}
+
+size_t cortenArchiveProgramCount(const CortenArchive *archive) {
+  return archive->info.programs.size();
+}
+
+const char *cortenArchiveProgramName(const CortenArchive *archive,
+                                     size_t program) {
+  const SavedProgramInfo *info = programAt(archive, program);
+  return info ? info->interface.name.c_str() : nullptr;
+}
+
+size_t cortenArchiveExampleCount(const CortenArchive *archive, size_t program) {
+  const SavedProgramInfo *info = programAt(archive, program);
+  return info ? info->examples.size() : 0;
+}
+
+CortenError *cortenArchiveExample(CortenArchive *archive, size_t program,
+                                  size_t number, CortenExample *example) {
+  const SavedProgramInfo *info = programAt(archive, program);
+  if (!info || number >= info->examples.size())
+    return fail("no example input " + llvm::Twine(number) + " of program " +
+                llvm::Twine(program));
+  const NamedExample &named = info->examples[number];
+  const Pt2Example &value = named.value;
+  CortenExample result = {};
+  result.input = named.input.empty() ? nullptr : named.input.c_str();
+  result.path = value.path.c_str();
+  if (value.kind == Pt2Example::Kind::Tensor) {
+    auto [known, isNew] = archive->elements.try_emplace(&value);
+    if (isNew) {
+      llvm::Expected<Pt2Example::Data> data = value.data();
+      if (!data) {
+        archive->elements.erase(known);
+        return fail(data.takeError());
+      }
+      known->second = std::move(*data);
+    }
+    // The name is a literal, which ends in a zero.
+    result.elementType = scalarTypeName(value.dtype).data();
+    result.shape = value.shape.data();
+    result.rank = value.shape.size();
+    result.data = known->second.bytes.data();
+    result.byteCount = known->second.bytes.size();
+  }
+  give(result, example);
   return nullptr;
 }
 

@@ -6,6 +6,9 @@
 #include "corten/Dialect/CoreAI/IR/CoreAIOps.h"
 #include "corten/Program/Program.h"
 
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/SymbolTable.h"
+
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
@@ -39,9 +42,21 @@ static std::vector<OpCount> sorted(const Counter &counter) {
   return result;
 }
 
+namespace {
+/// A composite while it is counted.
+struct CompositeCounter {
+  size_t instances = 0;
+  size_t calls = 0;
+  Counter ops;
+};
+} // namespace
+
+using CompositeCounters = std::map<std::string, CompositeCounter>;
+
 /// The operations in `graph`, not the graph itself.
 static void countIn(coreai::GraphOp graph, const SymbolTable &symbols,
-                    CompositeCalls calls, Counter &counter) {
+                    CompositeCalls calls, Counter &counter,
+                    CompositeCounters &composites) {
   graph.getBodyRegion().walk([&](Operation *op) {
     llvm::StringRef name = op->getName().getStringRef();
     if (!name.consume_front("coreai."))
@@ -51,31 +66,35 @@ static void countIn(coreai::GraphOp graph, const SymbolTable &symbols,
     auto called =
         callee ? symbols.lookup<coreai::GraphOp>(callee.getLeafReference())
                : coreai::GraphOp();
-    if (calls == CompositeCalls::Collapsed && called &&
-        called.getCompositeDeclAttr())
-      ++counter["composite." + called.getCompositeDeclAttr().getName().str()];
-    else
+    if (!called || !called.getCompositeDeclAttr()) {
       ++counter[name.str()];
+      return;
+    }
+    std::string composite = called.getCompositeDeclAttr().getName().str();
+    ++composites[composite].calls;
+    ++counter[calls == CompositeCalls::Collapsed ? "composite." + composite
+                                                 : name.str()];
   });
 }
 
 OpCounts corten::countOps(ModuleOp module, CompositeCalls calls) {
   SymbolTable symbols(module);
   Counter ops;
-  std::map<std::string, std::pair<size_t, Counter>> composites;
+  CompositeCounters composites;
   for (auto graph : module.getOps<coreai::GraphOp>()) {
+    Counter *counter = &ops;
     if (auto declaration = graph.getCompositeDeclAttr()) {
-      auto &[instances, inner] = composites[declaration.getName().str()];
-      ++instances;
-      countIn(graph, symbols, calls, inner);
-    } else {
-      countIn(graph, symbols, calls, ops);
+      CompositeCounter &composite = composites[declaration.getName().str()];
+      ++composite.instances;
+      counter = &composite.ops;
     }
+    countIn(graph, symbols, calls, *counter, composites);
   }
   OpCounts result;
   result.ops = sorted(ops);
   for (const auto &[name, entry] : composites)
-    result.composites.push_back({name, entry.first, sorted(entry.second)});
+    result.composites.push_back(
+        {name, entry.instances, entry.calls, sorted(entry.ops)});
   return result;
 }
 

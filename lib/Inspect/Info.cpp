@@ -6,23 +6,15 @@
 #include "corten/Dialect/CoreAI/IR/CoreAIOps.h"
 #include "corten/Dialect/CoreAI/IR/CoreAITypes.h"
 #include "mlir/IR/BuiltinOps.h"
-#include "mlir/IR/SymbolTable.h"
 
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/StringMap.h"
 
 #include <numeric>
 
 using namespace corten;
 using namespace mlir;
-
-uint64_t ProgramInfo::operationCount() const {
-  return std::accumulate(
-      operations.begin(), operations.end(), uint64_t{0},
-      [](uint64_t sum, const OperationCount &op) { return sum + op.count; });
-}
 
 uint64_t ProgramInfo::weightBytes() const {
   return std::accumulate(
@@ -127,86 +119,8 @@ static EntryPointInfo describe(coreai::GraphOp graph) {
 }
 
 //===----------------------------------------------------------------------===//
-// Ops
+// Weights
 //===----------------------------------------------------------------------===//
-
-static StringRef compositeName(coreai::GraphOp graph) {
-  std::optional<coreai::CompositeDeclarationAttr> declaration =
-      graph.getCompositeDecl();
-  return declaration ? declaration->getName() : StringRef();
-}
-
-/// The composite that a call is of; empty for any other op.
-static StringRef calledComposite(Operation *op, SymbolTableCollection &tables) {
-  auto invoke = dyn_cast<coreai::InvokeOp>(op);
-  SymbolRefAttr symbol = invoke ? invoke.getCalleeSymbol() : SymbolRefAttr();
-  if (!symbol)
-    return {};
-  auto graph = tables.lookupNearestSymbolFrom<coreai::GraphOp>(op, symbol);
-  return graph ? compositeName(graph) : StringRef();
-}
-
-/// Most frequent first; names decide between equals.
-static std::vector<OperationCount>
-sorted(const llvm::StringMap<uint64_t> &counts) {
-  std::vector<OperationCount> result;
-  for (const auto &entry : counts)
-    result.push_back({entry.first().str(), entry.second});
-  llvm::sort(result, [](const OperationCount &a, const OperationCount &b) {
-    return std::tie(b.count, a.name) < std::tie(a.count, b.name);
-  });
-  return result;
-}
-
-/// The ops in and below `root`, by name. What holds graphs or ends a block
-/// computes nothing and does not count.
-static void addCounts(Operation *root, llvm::StringMap<uint64_t> &counts) {
-  root->walk([&](Operation *op) {
-    if (op->hasTrait<OpTrait::SymbolTable>() ||
-        op->hasTrait<OpTrait::IsTerminator>() || isa<coreai::GraphOp>(op))
-      return;
-    StringRef name = op->getName().getStringRef();
-    name.consume_front("coreai.");
-    ++counts[name];
-  });
-}
-
-static std::vector<OperationCount> operations(ModuleOp module) {
-  llvm::StringMap<uint64_t> counts;
-  addCounts(module, counts);
-  return sorted(counts);
-}
-
-static std::vector<CompositeInfo> composites(ModuleOp module) {
-  struct Entry {
-    CompositeInfo info;
-    llvm::StringMap<uint64_t> operations;
-  };
-  llvm::StringMap<Entry> byName;
-  SymbolTableCollection tables;
-  module.walk([&](Operation *op) {
-    if (auto graph = dyn_cast<coreai::GraphOp>(op)) {
-      StringRef name = compositeName(graph);
-      if (name.empty())
-        return;
-      Entry &entry = byName[name];
-      ++entry.info.graphs;
-      addCounts(graph, entry.operations);
-    } else if (StringRef name = calledComposite(op, tables); !name.empty()) {
-      ++byName[name].info.calls;
-    }
-  });
-  std::vector<CompositeInfo> result;
-  for (auto &entry : byName) {
-    CompositeInfo &info = result.emplace_back(std::move(entry.second.info));
-    info.name = entry.first().str();
-    info.operations = sorted(entry.second.operations);
-  }
-  llvm::sort(result, [](const CompositeInfo &a, const CompositeInfo &b) {
-    return std::tie(b.calls, a.name) < std::tie(a.calls, b.name);
-  });
-  return result;
-}
 
 static std::vector<WeightGroup> weights(ModuleOp module) {
   llvm::MapVector<Type, WeightGroup> groups;
@@ -239,8 +153,7 @@ ProgramInfo corten::describeProgram(ModuleOp module) {
     else
       ++info.privateGraphs;
   });
-  info.operations = operations(module);
-  info.composites = composites(module);
+  info.operations = countOps(module, CompositeCalls::Invocations);
   info.weights = weights(module);
   info.compression = inspectCompression(
       module, [](Operation *op) -> std::optional<std::string> {

@@ -2,20 +2,18 @@
 //
 // The description of a program as JSON and as text.
 
-#include "corten/Inspect/Info.h"
+#include "InfoText.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
-#include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace corten;
 using llvm::StringRef;
 namespace json = llvm::json;
 
-/// MLIR and its users write any bytes into names; JSON wants UTF-8.
-static json::Value text(StringRef string) { return json::fixUTF8(string); }
+json::Value corten::textJson(StringRef string) { return json::fixUTF8(string); }
 
 template <typename T>
 static json::Value numberOrNull(const std::optional<T> &number) {
@@ -44,9 +42,9 @@ static StringRef kindName(InterfaceValue::Kind kind) {
 
 static json::Value valueJson(const InterfaceValue &value) {
   return json::Object{
-      {"name", text(value.name)},
+      {"name", textJson(value.name)},
       {"kind", kindName(value.kind)},
-      {"dtype", text(value.elementType)},
+      {"dtype", textJson(value.elementType)},
       {"shape", arrayOf(value.shape,
                         [](const Dimension &dim) -> json::Value {
                           if (dim.size)
@@ -54,38 +52,46 @@ static json::Value valueJson(const InterfaceValue &value) {
                           return json::Object{{"min", numberOrNull(dim.min)},
                                               {"max", numberOrNull(dim.max)}};
                         })},
-      {"type", text(value.type)}};
+      {"type", textJson(value.type)}};
 }
 
-static json::Value countJson(const OperationCount &op) {
-  return json::Object{{"name", text(op.name)}, {"count", op.count}};
+json::Array corten::valuesJson(const std::vector<InterfaceValue> &values) {
+  return arrayOf(values, valueJson);
+}
+
+json::Array corten::countsJson(const std::vector<OpCount> &ops) {
+  return arrayOf(ops, [](const OpCount &op) -> json::Value {
+    return json::Object{{"name", textJson(op.name)}, {"count", op.count}};
+  });
+}
+
+json::Array corten::weightsJson(const std::vector<WeightGroup> &weights) {
+  return arrayOf(weights, [](const WeightGroup &group) -> json::Value {
+    return json::Object{{"dtype", textJson(group.elementType)},
+                        {"count", group.count},
+                        {"elements", group.elements},
+                        {"bytes", group.bytes}};
+  });
 }
 
 json::Object corten::infoJson(const ProgramInfo &info) {
   auto entryPoint = [](const EntryPointInfo &entry) -> json::Value {
-    return json::Object{{"name", text(entry.name)},
-                        {"inputs", arrayOf(entry.inputs, valueJson)},
-                        {"outputs", arrayOf(entry.outputs, valueJson)},
-                        {"states", arrayOf(entry.states, valueJson)}};
+    return json::Object{{"name", textJson(entry.name)},
+                        {"inputs", valuesJson(entry.inputs)},
+                        {"outputs", valuesJson(entry.outputs)},
+                        {"states", valuesJson(entry.states)}};
   };
-  auto composite = [](const CompositeInfo &composite) -> json::Value {
-    return json::Object{
-        {"name", text(composite.name)},
-        {"graphs", composite.graphs},
-        {"calls", composite.calls},
-        {"operations", arrayOf(composite.operations, countJson)}};
-  };
-  auto weight = [](const WeightGroup &group) -> json::Value {
-    return json::Object{{"dtype", text(group.elementType)},
-                        {"count", group.count},
-                        {"elements", group.elements},
-                        {"bytes", group.bytes}};
+  auto composite = [](const OpCounts::Composite &composite) -> json::Value {
+    return json::Object{{"name", textJson(composite.name)},
+                        {"graphs", composite.instances},
+                        {"calls", composite.calls},
+                        {"operations", countsJson(composite.ops)}};
   };
   auto compressed =
       [](const CompressionReport::Compressed &weight) -> json::Value {
-    return json::Object{{"name", text(weight.name)},
-                        {"scheme", text(weight.scheme)},
-                        {"type", text(weight.type)},
+    return json::Object{{"name", textJson(weight.name)},
+                        {"scheme", textJson(weight.scheme)},
+                        {"type", textJson(weight.type)},
                         {"elements", weight.elements},
                         {"bytes", weight.bytes},
                         {"uncompressed_bytes", weight.denseBytes},
@@ -93,32 +99,34 @@ json::Object corten::infoJson(const ProgramInfo &info) {
   };
   auto uncompressed =
       [](const CompressionReport::Uncompressed &weight) -> json::Value {
-    return json::Object{{"name", text(weight.name)},
-                        {"type", text(weight.type)},
+    return json::Object{{"name", textJson(weight.name)},
+                        {"type", textJson(weight.type)},
                         {"bytes", weight.bytes},
-                        {"reason", text(weight.reason)}};
+                        {"reason", textJson(weight.reason)}};
   };
   return json::Object{
-      {"path", text(info.path)},
+      {"path", textJson(info.path)},
       {"entry_points", arrayOf(info.entryPoints, entryPoint)},
       {"private_graphs", info.privateGraphs},
-      {"operation_count", info.operationCount()},
-      {"operations", arrayOf(info.operations, countJson)},
-      {"composites", arrayOf(info.composites, composite)},
+      {"operation_count", info.operations.total()},
+      {"operations", countsJson(info.operations.ops)},
+      {"composites", arrayOf(info.operations.composites, composite)},
       {"weight_bytes", info.weightBytes()},
-      {"weights", arrayOf(info.weights, weight)},
+      {"weights", weightsJson(info.weights)},
       {"compressed", arrayOf(info.compression.compressed, compressed)},
       {"uncompressed", arrayOf(info.compression.uncompressed, uncompressed)},
       {"versions",
-       json::Object{{"asset", info.versions.asset ? text(*info.versions.asset)
-                                                  : json::Value(nullptr)},
+       json::Object{{"asset", info.versions.asset
+                                  ? textJson(*info.versions.asset)
+                                  : json::Value(nullptr)},
                     {"bytecode", numberOrNull(info.versions.bytecode)},
                     {"dialect", numberOrNull(info.versions.dialect)}}},
-      {"metadata", json::Object{{"producer", text(info.producer)},
-                                {"author", text(info.author)},
-                                {"license", text(info.license)},
-                                {"description", text(info.description)},
-                                {"creation_date", text(info.creationDate)}}},
+      {"metadata",
+       json::Object{{"producer", textJson(info.producer)},
+                    {"author", textJson(info.author)},
+                    {"license", textJson(info.license)},
+                    {"description", textJson(info.description)},
+                    {"creation_date", textJson(info.creationDate)}}},
       {"file_size", numberOrNull(info.fileSize)}};
 }
 
@@ -159,38 +167,30 @@ std::string corten::describeValue(const InterfaceValue &value) {
          "]";
 }
 
-namespace {
-/// Rows of two columns under a heading, the first as wide as its widest.
-class Section {
-public:
-  explicit Section(std::string heading) : heading(std::move(heading)) {}
+void Section::add(std::string left, std::string right) {
+  width = std::max(width, left.size());
+  rows.emplace_back(std::move(left), std::move(right));
+}
 
-  void add(std::string left, std::string right) {
-    width = std::max(width, left.size());
-    rows.emplace_back(std::move(left), std::move(right));
+void Section::print(llvm::raw_ostream &os) const {
+  if (rows.empty())
+    return;
+  os << heading << '\n';
+  for (const auto &[left, right] : rows) {
+    os << "  " << llvm::left_justify(left, width);
+    if (!right.empty())
+      os << "  " << right;
+    os << '\n';
   }
-  void print(llvm::raw_ostream &os) const {
-    if (rows.empty())
-      return;
-    os << heading << '\n';
-    for (const auto &[left, right] : rows)
-      os << "  " << llvm::left_justify(left, width) << "  " << right << '\n';
-  }
+}
 
-private:
-  std::string heading;
-  std::vector<std::pair<std::string, std::string>> rows;
-  size_t width = 0;
-};
-} // namespace
-
-static std::string plural(uint64_t count, StringRef noun) {
+std::string corten::plural(uint64_t count, StringRef noun) {
   return std::to_string(count) + " " + noun.str() + (count == 1 ? "" : "s");
 }
 
-static void printEntryPoint(const EntryPointInfo &entry,
+void corten::printInterface(std::string heading, const EntryPointInfo &entry,
                             llvm::raw_ostream &os) {
-  Section section("entry point " + entry.name);
+  Section section(std::move(heading));
   auto add = [&](StringRef kind, const std::vector<InterfaceValue> &values) {
     for (const InterfaceValue &value : values)
       section.add((kind + "  " + value.name).str(), describeValue(value));
@@ -200,6 +200,27 @@ static void printEntryPoint(const EntryPointInfo &entry,
   add("state ", entry.states);
   if (entry.inputs.empty() && entry.outputs.empty() && entry.states.empty())
     section.add("no inputs, no outputs", "");
+  section.print(os);
+}
+
+void corten::printOperations(const OpCounts &operations,
+                             llvm::raw_ostream &os) {
+  Section section("operations: " + std::to_string(operations.total()));
+  for (const OpCount &op : operations.ops)
+    section.add(op.name, std::to_string(op.count));
+  section.print(os);
+}
+
+void corten::printWeights(const std::vector<WeightGroup> &weights,
+                          llvm::raw_ostream &os) {
+  uint64_t bytes = 0;
+  for (const WeightGroup &group : weights)
+    bytes += group.bytes;
+  Section section("weights: " + describeBytes(bytes));
+  for (const WeightGroup &group : weights)
+    section.add(group.elementType, describeBytes(group.bytes) + " in " +
+                                       plural(group.count, "tensor") + ", " +
+                                       plural(group.elements, "element"));
   section.print(os);
 }
 
@@ -238,25 +259,18 @@ static void printCompression(const CompressionReport &report,
 void corten::printInfo(const ProgramInfo &info, llvm::raw_ostream &os) {
   os << info.path << '\n';
   for (const EntryPointInfo &entry : info.entryPoints)
-    printEntryPoint(entry, os);
+    printInterface("entry point " + entry.name, entry, os);
 
-  Section operations("operations: " + std::to_string(info.operationCount()));
-  for (const OperationCount &op : info.operations)
-    operations.add(op.name, std::to_string(op.count));
-  operations.print(os);
+  printOperations(info.operations, os);
 
   Section composites("composites");
-  for (const CompositeInfo &composite : info.composites)
+  for (const OpCounts::Composite &composite : info.operations.composites)
     composites.add(composite.name, plural(composite.calls, "call") + ", " +
-                                       plural(composite.graphs, "graph"));
+                                       plural(composite.instances, "graph") +
+                                       ", " + plural(composite.total(), "op"));
   composites.print(os);
 
-  Section weights("weights: " + describeBytes(info.weightBytes()));
-  for (const WeightGroup &group : info.weights)
-    weights.add(group.elementType, describeBytes(group.bytes) + " in " +
-                                       plural(group.count, "tensor") + ", " +
-                                       plural(group.elements, "element"));
-  weights.print(os);
+  printWeights(info.weights, os);
   printCompression(info.compression, os);
 
   Section about("about");

@@ -187,6 +187,11 @@ llvm::Expected<std::unique_ptr<Model>> Model::openFile(StringRef path) {
       return error;
     return std::unique_ptr<Model>(new Model(std::move(state)));
   }
+  // How ZIP archives begin.
+  if (buffer->getBuffer().starts_with("PK\x03\x04"))
+    return llvm::createStringError(
+        path + ": an archive, as torch.export.save writes it, and no asset; "
+               "corten convert makes one of it");
   if (isNestedTooDeeply(buffer->getBuffer()))
     return llvm::createStringError(path + ": nested too deeply");
   // Ops without a location get the place in this file; where it lies is

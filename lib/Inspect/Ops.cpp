@@ -3,8 +3,9 @@
 #include "corten/Inspect/Ops.h"
 
 #include "corten/GraphDiff/OpCount.h"
+#include "corten/Inspect/Archive.h"
 #include "corten/Inspect/Model.h"
-#include "corten/Pt2/Pt2.h"
+#include "mlir/IR/BuiltinOps.h"
 
 using namespace corten;
 namespace json = llvm::json;
@@ -31,9 +32,7 @@ static llvm::Error countArchive(const std::string &path,
   if (!archive)
     return archive.takeError();
   for (const std::string &name : archive->models()) {
-    // Operators are counted as they are; nothing is to be functionalized.
-    llvm::Expected<std::unique_ptr<Program>> program =
-        archive->read(name, [](const Operator &) { return true; });
+    llvm::Expected<std::unique_ptr<Program>> program = archive->read(name);
     if (!program)
       return program.takeError();
     files.push_back({archive->models().size() > 1
@@ -48,7 +47,7 @@ llvm::Expected<OpReport> OpReport::make(const std::vector<std::string> &paths,
                                         bool collapseComposites) {
   auto state = std::make_unique<State>();
   for (const std::string &path : paths) {
-    if (llvm::StringRef(path).ends_with(".pt2")) {
+    if (isArchivePath(path)) {
       if (llvm::Error error = countArchive(path, state->files))
         return error;
       continue;

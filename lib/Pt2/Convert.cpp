@@ -55,15 +55,17 @@ static llvm::Error checkSupported(const Program &program, StringRef name) {
   auto names = llvm::map_range(found, [](const UnsupportedOperator &entry) {
     return entry.op->printedName();
   });
-  std::string message =
-      (name + ": " + Twine(found.size()) +
-       " operators that have no lowering: " + llvm::join(names, ", "))
-          .str();
+  std::string message = (name + ": " + Twine(found.size()) +
+                         (found.size() == 1 ? " operator has no lowering: "
+                                            : " operators have no lowering: ") +
+                         llvm::join(names, ", "))
+                            .str();
   constexpr size_t kShownUses = 4;
   for (const UnsupportedOperator &entry : found) {
-    message += ("\n  " + entry.op->printedName() + ", " +
-                Twine(entry.uses.size()) + " uses")
-                   .str();
+    message +=
+        ("\n  " + entry.op->printedName() + ", " + Twine(entry.uses.size()) +
+         (entry.uses.size() == 1 ? " use" : " uses"))
+            .str();
     for (const UnsupportedUse &use :
          llvm::ArrayRef(entry.uses).take_front(kShownUses))
       message += describeNode(name, *use.node);
@@ -77,9 +79,8 @@ static llvm::Error checkSupported(const Program &program, StringRef name) {
 // Conversion
 //===----------------------------------------------------------------------===//
 
-/// The program of an entry point, in a file that has been opened.
-static llvm::Expected<std::unique_ptr<Program>>
-readFrom(const Pt2File &file, const Pt2EntryPoint &entryPoint) {
+llvm::Expected<std::unique_ptr<Program>>
+corten::readPt2(const Pt2File &file, const Pt2EntryPoint &entryPoint) {
   std::string model = entryPoint.model;
   if (model.empty() && file.models().size() == 1)
     model = file.models().front();
@@ -87,7 +88,9 @@ readFrom(const Pt2File &file, const Pt2EntryPoint &entryPoint) {
     return llvm::createStringError(
         "'" + entryPoint.file + "' has the programs " +
         llvm::join(file.models(), ", ") +
-        (model.empty() ? ": say which one" : ", and no '" + model + "'"));
+        (model.empty() ? ": say which one, as in " + entryPoint.file + ":" +
+                             file.models().front()
+                       : ", and no '" + model + "'"));
   llvm::Expected<std::unique_ptr<Program>> program =
       file.read(model, [](const Operator &op) {
         return !op.mutates && hasLowering(op.nameSpace, op.name);
@@ -105,7 +108,7 @@ corten::readPt2(const Pt2EntryPoint &entryPoint) {
   llvm::Expected<Pt2File> file = Pt2File::open(entryPoint.file);
   if (!file)
     return file.takeError();
-  return readFrom(*file, entryPoint);
+  return readPt2(*file, entryPoint);
 }
 
 llvm::Expected<std::unique_ptr<ConvertedModule>>
@@ -129,7 +132,7 @@ corten::convertPt2(llvm::ArrayRef<Pt2EntryPoint> entryPoints,
       file = files.try_emplace(entryPoint.file, std::move(*opened)).first;
     }
     llvm::Expected<std::unique_ptr<Program>> program =
-        readFrom(file->second, entryPoint);
+        readPt2(file->second, entryPoint);
     if (!program)
       return program.takeError();
     programs.push_back(std::move(*program));

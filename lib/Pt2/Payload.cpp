@@ -195,8 +195,7 @@ static void gather(const SavedTensor &tensor, const Extent &extent, char *out) {
   }
 }
 
-llvm::Expected<int> pt2::addWeight(ProgramBuilder &builder,
-                                   const SavedTensor &tensor) {
+llvm::Expected<Bytes> pt2::elementsOf(const SavedTensor &tensor) {
   std::optional<Extent> extent = extentOf(tensor);
   if (!extent)
     return llvm::createStringError("reaches beyond the " +
@@ -207,8 +206,7 @@ llvm::Expected<int> pt2::addWeight(ProgramBuilder &builder,
   bool isAligned = llvm::isAddrAligned(
       llvm::Align(std::max(1U, scalarTypeBits(tensor.dtype) / 8)), data);
   if (extent->isRowMajor && (isAligned || extent->size == 0))
-    return builder.addWeight(tensor.dtype, tensor.shape, data, extent->size,
-                             tensor.storage.owner);
+    return Bytes{StringRef(data, extent->size), tensor.storage.owner};
   // A tensor may be larger than its storage, if that is repeated.
   constexpr size_t kMaxGrowth = size_t{1} << 30;
   constexpr std::align_val_t kAlignment{64};
@@ -220,7 +218,16 @@ llvm::Expected<int> pt2::addWeight(ProgramBuilder &builder,
                                    Twine(extent->size) + " bytes");
   std::shared_ptr<void> owner(
       memory, [](void *held) { ::operator delete(held, kAlignment); });
-  gather(tensor, *extent, static_cast<char *>(memory));
-  return builder.addWeight(tensor.dtype, tensor.shape, memory, extent->size,
-                           std::move(owner));
+  auto *elements = static_cast<char *>(memory);
+  gather(tensor, *extent, elements);
+  return Bytes{StringRef(elements, extent->size), std::move(owner)};
+}
+
+llvm::Expected<int> pt2::addWeight(ProgramBuilder &builder,
+                                   const SavedTensor &tensor) {
+  llvm::Expected<Bytes> elements = elementsOf(tensor);
+  if (!elements)
+    return elements.takeError();
+  return builder.addWeight(tensor.dtype, tensor.shape, elements->data.data(),
+                           elements->data.size(), std::move(elements->owner));
 }

@@ -36,9 +36,12 @@ private:
   llvm::StringMap<SavedTensor> tensors;
 };
 
-/// Registers a tensor as a weight. It becomes a view of the file if it lies
+/// The elements of a tensor in row-major order: a view of the file if they lie
 /// there in one piece, and a copy otherwise. Fails if it reaches beyond its
 /// storage.
+llvm::Expected<Bytes> elementsOf(const SavedTensor &tensor);
+
+/// Registers a tensor as a weight. Fails as elementsOf() does.
 llvm::Expected<int> addWeight(ProgramBuilder &builder,
                               const SavedTensor &tensor);
 

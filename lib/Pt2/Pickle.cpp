@@ -8,6 +8,7 @@
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringSwitch.h"
+#include "llvm/ADT/bit.h"
 #include "llvm/Support/Endian.h"
 
 #include <deque>
@@ -48,6 +49,7 @@ struct Value {
   };
   Kind kind = Kind::None;
   int64_t integer = 0;
+  double floating = 0;
   /// Of a string or a global.
   std::string text;
   std::vector<Value *> children;
@@ -416,8 +418,11 @@ llvm::Expected<Unpickler::Step> Unpickler::step(unsigned char opcode) {
   case 0x8b: // LONG4
     return with(uint32_t(), [&](uint32_t size) { return pushLong(size); });
   case 'G': // BINFLOAT
-    return with(uint64_t(), [&](uint64_t) {
-      constant(Kind::Float);
+    return with(uint64_t(), [&](uint64_t bits) {
+      Value &made = make(Kind::Float);
+      // The only number that has its first byte first.
+      made.floating = llvm::bit_cast<double>(llvm::byteswap(bits));
+      push(made);
       return llvm::Error::success();
     });
   case 'X': // BINUNICODE
@@ -582,4 +587,83 @@ llvm::Expected<SavedTensor> pt2::readSavedTensor(const Bytes &file) {
           }))
     return error;
   return tensor;
+}
+
+namespace {
+/// Takes a value apart. Containers may hold themselves, or one another many
+/// times over: what comes out is bounded.
+class Leaves {
+public:
+  std::vector<SavedLeaf> found;
+
+  llvm::Error collect(const Value &value) {
+    constexpr size_t kMaxDepth = 64, kMaxValues = 4096, kMaxText = 4096;
+    // Empty containers count as well: there may be no end of them.
+    if (path.size() > kMaxDepth || ++visited > kMaxValues)
+      return fail("more than " + Twine(kMaxValues) +
+                  " values, or nested more than " + Twine(kMaxDepth) + " deep");
+    if (value.text.size() > kMaxText)
+      return fail("a text of more than " + Twine(kMaxText) + " characters");
+    switch (value.kind) {
+    case Kind::Sequence:
+      for (auto [index, child] : llvm::enumerate(value.children))
+        if (llvm::Error error = step("[" + Twine(index) + "]", *child))
+          return error;
+      return llvm::Error::success();
+    case Kind::Dict:
+      for (size_t i = 0; i + 1 < value.children.size(); i += 2)
+        if (llvm::Error error =
+                step(keyOf(*value.children[i]), *value.children[i + 1]))
+          return error;
+      return llvm::Error::success();
+    case Kind::None:
+      return add(std::monostate());
+    case Kind::Bool:
+      return add(value.integer != 0);
+    case Kind::Int:
+      return add(value.integer);
+    case Kind::Float:
+      return add(value.floating);
+    case Kind::String:
+      return add(value.text);
+    case Kind::Tensor:
+      return add(value.tensor);
+    case Kind::Global:
+    case Kind::Storage:
+    case Kind::Other:
+      return add(SavedObject{value.text});
+    }
+    llvm_unreachable("all kinds are listed");
+  }
+
+private:
+  static std::string keyOf(const Value &key) {
+    if (key.kind == Kind::Int)
+      return ("[" + Twine(key.integer) + "]").str();
+    return ("['" + StringRef(key.text).take_front(256) + "']").str();
+  }
+
+  llvm::Error step(const Twine &key, const Value &child) {
+    path.push_back(key.str());
+    llvm::Error error = collect(child);
+    path.pop_back();
+    return error;
+  }
+
+  template <typename T> llvm::Error add(T value) {
+    found.push_back({path, std::move(value)});
+    return llvm::Error::success();
+  }
+
+  std::vector<std::string> path;
+  size_t visited = 0;
+};
+} // namespace
+
+llvm::Expected<std::vector<SavedLeaf>> pt2::readSavedLeaves(const Bytes &file) {
+  Leaves leaves;
+  if (llvm::Error error = withSavedValue(
+          file, [&](const Value &value) { return leaves.collect(value); }))
+    return error;
+  return std::move(leaves.found);
 }

@@ -16,6 +16,7 @@
 
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 namespace corten::pt2 {
@@ -39,6 +40,25 @@ llvm::Expected<SavedTensors> readSavedTensors(const Bytes &file);
 
 /// Reads an archive that torch.save made of one tensor.
 llvm::Expected<SavedTensor> readSavedTensor(const Bytes &file);
+
+/// An object that is only known by name: a type, a device.
+struct SavedObject {
+  std::string name;
+};
+
+/// A value in a saved one that is no container itself.
+struct SavedLeaf {
+  /// The way there, as Python spells it: {"[0]", "['mask']"}.
+  std::vector<std::string> path;
+  /// Nothing stands for None.
+  std::variant<std::monostate, bool, int64_t, double, std::string, SavedTensor,
+               SavedObject>
+      value;
+};
+
+/// Reads an archive that torch.save made of lists, tuples and dictionaries, and
+/// gives out what they hold, in order.
+llvm::Expected<std::vector<SavedLeaf>> readSavedLeaves(const Bytes &file);
 
 } // namespace corten::pt2
 

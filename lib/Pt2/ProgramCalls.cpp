@@ -113,6 +113,11 @@ void ProgramReader::checkArgument(const Callee &callee, size_t parameter,
          callee.op->printedName() + " is of the wrong type");
 }
 
+/// Whether axes are those of the result, which has one more than the operand.
+static bool makesAxis(StringRef name) {
+  return name.starts_with("unsqueeze") || name.starts_with("diag_embed");
+}
+
 /// Axes must be some of the tensor that the operator is about.
 void ProgramReader::checkAxes(const Callee &callee,
                               ArrayRef<Argument> arguments) {
@@ -121,14 +126,15 @@ void ProgramReader::checkAxes(const Callee &callee,
       llvm::find_if(op.parameters, [](const Parameter &parameter) {
         return parameter.name == "self" || parameter.name == "input";
       });
-  if (self == op.parameters.end())
+  // What tile calls dims says how often, not along what.
+  if (self == op.parameters.end() || op.name == "tile.default")
     return;
   const Argument &operand = arguments[self - op.parameters.begin()];
   if (!operand.isValue() || !operand.asNode()->info().isTensor())
     return;
   // A tensor without axes may be treated as if it had one.
   int64_t rank = std::max<int64_t>(operand.asNode()->info().sizes.size(), 1) +
-                 (op.name.starts_with("unsqueeze") ? 1 : 0);
+                 (makesAxis(op.name) ? 1 : 0);
   auto isAxis = [&](const Argument &argument) {
     return !argument.isInt() ||
            (argument.asInt() >= -rank && argument.asInt() < rank);
@@ -155,6 +161,7 @@ ArrayRef<Argument> ProgramReader::readArguments(JsonValue inputs,
   SmallVector<bool> isGiven(parameters.size(), false);
   for (const Parameter &parameter : parameters)
     arguments.push_back(parameter.defaultValue);
+  size_t numGiven = 0;
   for (JsonValue input : llvm::drop_begin(inputs.elements(), numHidden)) {
     Argument argument = readArgument(input["arg"]);
     if (hasFailed())
@@ -164,10 +171,14 @@ ArrayRef<Argument> ProgramReader::readArguments(JsonValue inputs,
       continue;
     }
     std::string name = textOf(input["name"], "name of an argument");
+    // Under `with_effects` some stand in the order of the parameters.
     const auto *parameter =
-        llvm::find_if(parameters, [&](const Parameter &candidate) {
-          return candidate.name == name;
-        });
+        name.empty() && numHidden != 0
+            ? parameters.begin() + std::min(numGiven, parameters.size())
+            : llvm::find_if(parameters, [&](const Parameter &candidate) {
+                return candidate.name == name;
+              });
+    ++numGiven;
     if (parameter == parameters.end()) {
       fail(callee.op->printedName() + " has no parameter '" + name + "'");
       return {};
@@ -195,9 +206,10 @@ ArrayRef<Argument> ProgramReader::readArguments(JsonValue inputs,
 /// A node that picks a result of a call.
 void ProgramReader::addGetItem(Node &producer, unsigned index,
                                const std::string &name,
-                               ArrayRef<ValueInfo> infos, bool isTuple) {
+                               ArrayRef<ValueInfo> infos, bool isTuple,
+                               unsigned numHidden) {
   // torch made up a name for what nobody uses.
-  if (name == (producer.name + "_unused_" + Twine(index)).str())
+  if (name == (producer.name + "_unused_" + Twine(index + numHidden)).str())
     return;
   if (!getItem)
     getItem = builder.addOperator("_operator", "getitem", {});
@@ -237,8 +249,10 @@ void ProgramReader::addListItem(Node &producer, unsigned index,
 /// The results of a call but for the first `numHidden`.
 void ProgramReader::readResults(JsonValue json, Node &node,
                                 const Callee &callee, unsigned numHidden) {
-  SmallVector<JsonValue> outputs(
-      llvm::drop_begin(json["outputs"].elements(), numHidden));
+  SmallVector<JsonValue> outputs(json["outputs"].elements());
+  for (JsonValue token : ArrayRef(outputs).take_front(numHidden))
+    scope->tokens.insert(token["as_tensor"]["name"].string().value_or(""));
+  outputs.erase(outputs.begin(), outputs.begin() + numHidden);
   bool isHigherOrder = callee.op->nameSpace == "higher_order" || numHidden != 0;
   if (callee.hasSchema && !numHidden && outputs.size() != callee.numResults) {
     fail(callee.op->printedName() + " returns " + Twine(callee.numResults) +
@@ -297,7 +311,7 @@ void ProgramReader::readResults(JsonValue json, Node &node,
       addListItem(node, position, outputs[position]["as_tensors"]);
     else if (!name.empty())
       addGetItem(node, position, name, builder.save(infos[position]),
-                 /*isTuple=*/false);
+                 /*isTuple=*/false, numHidden);
     if (hasFailed())
       return;
   }

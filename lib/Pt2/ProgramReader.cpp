@@ -299,6 +299,9 @@ void ProgramReader::readGraph(JsonValue json, Scope &inner,
       return;
   }
   for (JsonValue output : json["outputs"].elements()) {
+    if (inner.tokens.contains(
+            output["as_tensor"]["name"].string().value_or("")))
+      continue;
     llvm::SaveAndRestore here(context,
                               "an output of graph '" + graph.name.str() + "'");
     graph.outputs.push_back(readArgument(output));
@@ -536,10 +539,22 @@ ProgramReader::read(JsonValue root,
   }
   if (hasFailed())
     return llvm::createStringError(problem);
+  if (!isFunctional)
+    return builder.finish();
 
-  bool isDecomposed = llvm::all_of(callees, [&](const auto &entry) {
-    return isFunctional(*entry.second.op);
-  });
+  // A decomposition leaves no regions without gradients or with automatic
+  // casts, and no operators that may return what they are given, but for one.
+  auto isLeft = [&](const Operator &op) {
+    return isFunctional(op) && !(op.nameSpace == "higher_order" &&
+                                 op.name.starts_with("wrap_with_"));
+  };
+  bool isDecomposed = llvm::all_of(callees,
+                                   [&](const auto &entry) {
+                                     return isLeft(*entry.second.op);
+                                   }) &&
+                      llvm::all_of(views, [](const Node *view) {
+                        return view->callee->name == "type_as.default";
+                      });
   if (!isDecomposed) {
     for (Node *view : views)
       view->sharesMemory = true;

@@ -13,6 +13,7 @@
 #include "corten/Program/Program.h"
 
 #include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/ADT/StringSet.h"
 
 namespace corten::pt2 {
 
@@ -35,8 +36,8 @@ private:
     Graph *graph = nullptr;
     llvm::StringMap<const Node *> values;
     llvm::StringMap<JsonValue> tensors, symInts, symFloats, symBools;
-    /// Calls under `with_effects`: the first of their results is no value.
-    llvm::DenseSet<const Node *> effects;
+    /// Results that only put calls under `with_effects` into an order.
+    llvm::StringSet<> tokens;
   };
 
   /// An operator with what is known of its calls.
@@ -62,7 +63,8 @@ private:
   void readResults(JsonValue json, Node &node, const Callee &callee,
                    unsigned numHidden);
   void addGetItem(Node &producer, unsigned index, const std::string &name,
-                  llvm::ArrayRef<ValueInfo> infos, bool isTuple);
+                  llvm::ArrayRef<ValueInfo> infos, bool isTuple,
+                  unsigned numHidden = 0);
   void addListItem(Node &producer, unsigned index, JsonValue list);
   void readMetadata(JsonValue metadata, Node &node);
   const ModuleFrame *readModuleStack(llvm::StringRef text);

@@ -6,6 +6,8 @@
 #include "Payload.h"
 #include "ProgramReader.h"
 
+#include "llvm/ADT/STLExtras.h"
+
 using namespace corten;
 using namespace corten::pt2;
 using llvm::StringRef;
@@ -86,12 +88,16 @@ static llvm::Expected<Payload> readPayload(const TorchArchive &archive,
       archive, (folder + model + "_" + kind + "_config.json").str(), folder);
 }
 
+llvm::Expected<Bytes> Pt2File::readModel(StringRef model) const {
+  return archive->read(archive->has(kOldProgram)
+                           ? kOldProgram.str()
+                           : ("models/" + model + ".json").str());
+}
+
 llvm::Expected<std::unique_ptr<Program>>
 Pt2File::read(StringRef model,
               llvm::function_ref<bool(const Operator &)> isFunctional) const {
-  bool isOld = archive->has(kOldProgram);
-  llvm::Expected<Bytes> text = archive->read(
-      isOld ? kOldProgram.str() : ("models/" + model + ".json").str());
+  llvm::Expected<Bytes> text = readModel(model);
   if (!text)
     return text.takeError();
   llvm::Expected<JsonDocument> document = JsonDocument::parse(text->data);
@@ -107,4 +113,144 @@ Pt2File::read(StringRef model,
     return constants.takeError();
   return ProgramReader(*weights, *constants)
       .read(document->root(), isFunctional);
+}
+
+llvm::Expected<Pt2Versions> Pt2File::versions(StringRef model) const {
+  llvm::Expected<Bytes> text = readModel(model);
+  if (!text)
+    return text.takeError();
+  llvm::Expected<JsonDocument> document = JsonDocument::parse(text->data);
+  if (!document)
+    return document.takeError();
+  JsonValue root = document->root(), schema = root["schema_version"];
+  return Pt2Versions{root["torch_version"].string().value_or(""),
+                     schema["major"].integer().value_or(0),
+                     schema["minor"].integer().value_or(0)};
+}
+
+//===----------------------------------------------------------------------===//
+// Example inputs
+//===----------------------------------------------------------------------===//
+
+llvm::Expected<Pt2Example::Data> Pt2Example::data() const {
+  if (kind != Kind::Tensor)
+    return llvm::createStringError("'" + path + "' is no tensor");
+  llvm::Expected<Bytes> elements = elementsOf(*tensor);
+  if (!elements)
+    return llvm::createStringError("the tensor '" + path + "' " +
+                                   llvm::toString(elements.takeError()));
+  return Data{elements->data, std::move(elements->owner)};
+}
+
+/// The names of keyword arguments in the order of the program's inputs: that of
+/// the call which is in the file may be another.
+static std::vector<std::string> keywordOrder(StringRef program) {
+  std::vector<std::string> names;
+  llvm::Expected<JsonDocument> document = JsonDocument::parse(program);
+  if (!document) {
+    // Whoever reads the program says so.
+    llvm::consumeError(document.takeError());
+    return names;
+  }
+  auto parsed = [](JsonValue text) -> std::optional<JsonDocument> {
+    llvm::Expected<JsonDocument> inner =
+        JsonDocument::parse(text.string().value_or(""));
+    if (inner)
+      return std::move(*inner);
+    llvm::consumeError(inner.takeError());
+    return std::nullopt;
+  };
+  for (JsonValue call :
+       document->root()["graph_module"]["module_call_graph"].elements()) {
+    if (call["fqn"].string() != "")
+      continue;
+    // [1, {"children_spec": [args, kwargs]}]: trees as torch prints them.
+    std::optional<JsonDocument> tree = parsed(call["signature"]["in_spec"]);
+    if (!tree)
+      break;
+    for (JsonValue root : tree->root().elements()) {
+      llvm::SmallVector<JsonValue> parts(root["children_spec"].elements());
+      if (parts.size() != 2)
+        continue;
+      if (std::optional<JsonDocument> keys = parsed(parts[1]["context"]))
+        for (JsonValue key : keys->root().elements())
+          names.push_back(key.string().value_or(""));
+    }
+    break;
+  }
+  return names;
+}
+
+static void setValue(Pt2Example &example, const SavedLeaf &leaf) {
+  using Kind = Pt2Example::Kind;
+  static constexpr Kind kKinds[] = {Kind::None,  Kind::Bool,   Kind::Int,
+                                    Kind::Float, Kind::String, Kind::Tensor,
+                                    Kind::Object};
+  example.kind = kKinds[leaf.value.index()];
+  if (const auto *truth = std::get_if<bool>(&leaf.value))
+    example.integer = *truth;
+  else if (const auto *integer = std::get_if<int64_t>(&leaf.value))
+    example.integer = *integer;
+  else if (const auto *floating = std::get_if<double>(&leaf.value))
+    example.floating = *floating;
+  else if (const auto *text = std::get_if<std::string>(&leaf.value))
+    example.text = *text;
+  else if (const auto *object = std::get_if<SavedObject>(&leaf.value))
+    example.text = object->name;
+}
+
+llvm::Expected<std::vector<Pt2Example>>
+Pt2File::examples(StringRef model) const {
+  std::vector<Pt2Example> examples;
+  std::string name = archive->has(kOldProgram)
+                         ? "serialized_example_inputs.pt"
+                         : ("data/sample_inputs/" + model + ".pt").str();
+  if (!archive->has(name))
+    return examples;
+  llvm::Expected<Bytes> saved = archive->read(name);
+  if (!saved)
+    return saved.takeError();
+  if (saved->data.empty())
+    return examples;
+  llvm::Expected<std::vector<SavedLeaf>> leaves = readSavedLeaves(*saved);
+  if (!leaves)
+    return leaves.takeError();
+
+  // The file has (args, kwargs).
+  auto isKeyword = [](const SavedLeaf &leaf) { return leaf.path[0] == "[1]"; };
+  for (const SavedLeaf &leaf : *leaves)
+    if (leaf.path.size() < 2 || (leaf.path[0] != "[0]" && !isKeyword(leaf)))
+      return llvm::createStringError("'" + name +
+                                     "' holds no arguments of a call");
+  llvm::Expected<Bytes> program = readModel(model);
+  if (!program)
+    return program.takeError();
+  std::vector<std::string> order = keywordOrder(program->data);
+  auto place = [&](const SavedLeaf &leaf) -> size_t {
+    if (!isKeyword(leaf))
+      return 0;
+    auto found = llvm::find_if(order, [&](const std::string &key) {
+      return leaf.path[1] == "['" + key + "']";
+    });
+    return 1 + (found - order.begin());
+  };
+  // Leaves of one argument keep their order.
+  std::vector<std::pair<size_t, size_t>> places;
+  for (auto [number, leaf] : llvm::enumerate(*leaves))
+    places.emplace_back(place(leaf), number);
+  llvm::sort(places);
+  for (size_t number : llvm::make_second_range(places)) {
+    const SavedLeaf &leaf = (*leaves)[number];
+    Pt2Example &example = examples.emplace_back();
+    example.path = isKeyword(leaf) ? "kwargs" : "args";
+    for (const std::string &key : llvm::drop_begin(leaf.path))
+      example.path += key;
+    setValue(example, leaf);
+    if (const auto *tensor = std::get_if<SavedTensor>(&leaf.value)) {
+      example.dtype = tensor->dtype;
+      example.shape.assign(tensor->shape.begin(), tensor->shape.end());
+      example.tensor = std::make_shared<SavedTensor>(*tensor);
+    }
+  }
+  return examples;
 }

@@ -6,6 +6,7 @@
 #include "Bindings.h"
 #include "Errors.h"
 
+#include "corten/Inspect/Archive.h"
 #include "corten/Inspect/Compare.h"
 #include "corten/Inspect/Convert.h"
 #include "corten/Inspect/Model.h"
@@ -24,6 +25,49 @@ using namespace corten;
 
 static std::string text(llvm::json::Value value) {
   return llvm::formatv("{0}", value).str();
+}
+
+/// What Python knows the value as; the type, shape and bytes of a tensor.
+static nb::object toPython(const Pt2Example &example) {
+  switch (example.kind) {
+  case Pt2Example::Kind::None:
+    return nb::none();
+  case Pt2Example::Kind::Bool:
+    return nb::bool_(example.integer != 0);
+  case Pt2Example::Kind::Int:
+    return nb::int_(example.integer);
+  case Pt2Example::Kind::Float:
+    return nb::float_(example.floating);
+  case Pt2Example::Kind::String:
+  case Pt2Example::Kind::Object:
+    return nb::str(example.text.data(), example.text.size());
+  case Pt2Example::Kind::Tensor:
+    break;
+  }
+  // The copy must be made while the elements live.
+  Pt2Example::Data data = unwrap(example.data());
+  return nb::make_tuple(scalarTypeName(example.dtype).str(), example.shape,
+                        nb::bytes(data.bytes.data(), data.bytes.size()));
+}
+
+static nb::list examplesOf(const ArchiveInfo &archive,
+                           const std::string &name) {
+  auto program =
+      llvm::find_if(archive.programs, [&](const SavedProgramInfo &candidate) {
+        return candidate.interface.name == name;
+      });
+  if (program == archive.programs.end())
+    throw nb::value_error(
+        (archive.path + " has no program '" + name + "'").c_str());
+  if (!program->examplesProblem.empty())
+    throw nb::value_error(
+        (archive.path + ": " + program->examplesProblem).c_str());
+  nb::list result;
+  for (const NamedExample &example : program->examples)
+    result.append(nb::make_tuple(example.input, example.value.path,
+                                 example.value.kind == Pt2Example::Kind::Tensor,
+                                 toPython(example.value)));
+  return result;
 }
 
 void corten::bindings::bindInspect(nb::module_ &module) {
@@ -83,6 +127,21 @@ void corten::bindings::bindInspect(nb::module_ &module) {
           },
           nb::arg("path"), nb::arg("hash"),
           "Raises ValueError if the asset cannot be written.");
+
+  nb::class_<ArchiveInfo>(module, "Archive", "What a .pt2 file holds.")
+      .def_static(
+          "open",
+          [](const std::string &path) { return unwrap(describeArchive(path)); },
+          nb::arg("path"), Release(),
+          "Raises ValueError for what is no archive of torch.export.save.")
+      .def_ro("path", &ArchiveInfo::path)
+      .def(
+          "info",
+          [](const ArchiveInfo &self) { return text(archiveJson(self)); },
+          "JSON.")
+      .def("examples", &examplesOf, nb::arg("program"),
+           "For each input its name, its place in the call, whether it is a "
+           "tensor, and the value. Raises ValueError if they cannot be read.");
 
   nb::class_<ProgramFile>(module, "ProgramFile",
                           "A .pt2 file, and what its entry point is called.")

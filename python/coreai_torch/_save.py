@@ -16,7 +16,10 @@ if TYPE_CHECKING:
     from coreai.authoring import AIProgram
 
 
-def _date(seconds: float) -> str:
+def _date() -> str:
+    """Now, or when ``SOURCE_DATE_EPOCH`` says: the same bytes from every build."""
+    fixed = os.environ.get("SOURCE_DATE_EPOCH", "")
+    seconds = int(fixed) if fixed.isdigit() else time.time()
     return time.strftime("%Y%m%dT%H%M%SZ", time.gmtime(seconds))
 
 
@@ -40,7 +43,7 @@ def save(
     fields: dict[str, Any] = {
         "assetVersion": "2.0",
         "producer": f"corten {__version__}",
-        "creationDate": _date(time.time()),
+        "creationDate": _date(),
     }
     if metadata is not None:
         fields["author"] = metadata.author

@@ -17,15 +17,19 @@ The package needs neither torch nor coreai-core to be imported.
 
 from __future__ import annotations
 
+from corten._archive import Archive, open_pt2
 from corten._model import Model, convert_pt2, diff, doctor, open
 from corten._save import save
 from corten._types import (
+    ArchiveInfo,
     Composite,
     CompositeOps,
     Diff,
     DiffOp,
     DimensionRange,
     EntryPoint,
+    Example,
+    ExampleInfo,
     Finding,
     GraphDiff,
     Info,
@@ -33,18 +37,24 @@ from corten._types import (
     OpCount,
     OpDiff,
     Ops,
+    SavedProgram,
+    Tensor,
     Value,
     Versions,
     WeightGroup,
 )
 
 __all__ = [
+    "Archive",
+    "ArchiveInfo",
     "Composite",
     "CompositeOps",
     "Diff",
     "DiffOp",
     "DimensionRange",
     "EntryPoint",
+    "Example",
+    "ExampleInfo",
     "Finding",
     "GraphDiff",
     "Info",
@@ -53,6 +63,8 @@ __all__ = [
     "OpCount",
     "OpDiff",
     "Ops",
+    "SavedProgram",
+    "Tensor",
     "Value",
     "Versions",
     "WeightGroup",
@@ -60,5 +72,6 @@ __all__ = [
     "diff",
     "doctor",
     "open",
+    "open_pt2",
     "save",
 ]

@@ -6,7 +6,7 @@ It is that of the command's JSON; docs/cli.md describes it.
 
 from __future__ import annotations
 
-from typing import Literal, TypedDict
+from typing import Literal, NamedTuple, TypedDict
 
 
 class DimensionRange(TypedDict):
@@ -178,3 +178,65 @@ class Finding(TypedDict):
     detail: str
     reason: str
     remedy: str
+
+
+class ExampleInfo(TypedDict):
+    """A value that a program was exported with."""
+
+    input: str | None
+    path: str
+    kind: Literal["none", "bool", "int", "float", "string", "tensor", "object"]
+    dtype: str | None
+    shape: list[int] | None
+    value: bool | int | float | str | None
+
+
+class SavedProgram(TypedDict):
+    """One of the programs in an archive."""
+
+    name: str
+    torch_version: str
+    schema_version: str
+    decomposed: bool | None
+    problem: str | None
+    inputs: list[Value]
+    outputs: list[Value]
+    states: list[Value]
+    operation_count: int
+    operations: list[OpCount]
+    weight_bytes: int
+    weights: list[WeightGroup]
+    examples: list[ExampleInfo]
+    examples_problem: str | None
+
+
+class ArchiveInfo(TypedDict):
+    """What an archive of ``torch.export.save`` holds."""
+
+    path: str
+    file_size: int
+    programs: list[SavedProgram]
+
+
+class Tensor(NamedTuple):
+    """A tensor in an archive.
+
+    ``numpy.frombuffer(data, dtype).reshape(shape)`` is an array of it, unless
+    numpy lacks its type.
+    """
+
+    #: As torch calls it: ``"float32"``.
+    dtype: str
+    shape: tuple[int, ...]
+    #: Row-major.
+    data: bytes
+
+
+class Example(NamedTuple):
+    """A value that a program was exported with."""
+
+    #: The input that it is for; None for a plain value of Python's.
+    input: str | None
+    #: Where it stands in the call: ``args[0]``, ``kwargs['mask']``.
+    path: str
+    value: Tensor | bool | int | float | str | None

@@ -6,6 +6,7 @@
 #include "Terminal.h"
 #include "corten/Inspect/Convert.h"
 
+#include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace corten;
@@ -22,6 +23,7 @@ struct ConvertOptions {
   ProgramFile names;
   std::string output;
   bool release = false;
+  bool asJson = false;
   SaveOptions saving;
 };
 } // namespace
@@ -61,10 +63,10 @@ programFiles(const ConvertOptions &options) {
   return files;
 }
 
-static int runConvert(const ConvertOptions &options) {
-  llvm::Expected<std::vector<ProgramFile>> files = programFiles(options);
-  if (!files)
-    return fail(files.takeError());
+/// Converts and writes; says meanwhile how far it is.
+static llvm::Expected<std::vector<std::string>>
+convertAndSave(const std::vector<ProgramFile> &files,
+               const ConvertOptions &options) {
   Progress progress;
   ConvertFilesOptions conversion;
   conversion.release = options.release;
@@ -72,16 +74,41 @@ static int runConvert(const ConvertOptions &options) {
     progress.show("converting: " + llvm::Twine(nodes) + " nodes");
   };
   progress.show("reading");
-  llvm::Expected<ConvertedFiles> converted = convertFiles(*files, conversion);
+  llvm::Expected<ConvertedFiles> converted = convertFiles(files, conversion);
   if (!converted)
-    return failAtLength(converted.takeError());
+    return converted.takeError();
   progress.show("writing");
   if (llvm::Error error =
           converted->model->save(options.output, options.saving))
-    return fail(std::move(error));
-  for (const std::string &warning : converted->warnings)
-    llvm::errs() << "corten: warning: " << warning << '\n';
+    return error;
+  return std::move(converted->warnings);
+}
+
+/// Prints what the asset is that was written.
+static int printSummary(const std::string &path,
+                        const std::vector<std::string> &warnings) {
+  llvm::Expected<std::unique_ptr<Model>> model = Model::open(path);
+  if (!model)
+    return fail(model.takeError());
+  llvm::json::Array texts;
+  for (const std::string &warning : warnings)
+    texts.push_back(llvm::json::fixUTF8(warning));
+  printJson(llvm::json::Object{{"warnings", std::move(texts)},
+                               {"info", infoJson((*model)->info())}});
   return Success;
+}
+
+static int runConvert(const ConvertOptions &options) {
+  llvm::Expected<std::vector<ProgramFile>> files = programFiles(options);
+  if (!files)
+    return fail(files.takeError());
+  llvm::Expected<std::vector<std::string>> warnings =
+      convertAndSave(*files, options);
+  if (!warnings)
+    return failAtLength(warnings.takeError());
+  for (const std::string &warning : *warnings)
+    llvm::errs() << "corten: warning: " << warning << '\n';
+  return options.asJson ? printSummary(options.output, *warnings) : Success;
 }
 
 void tool::addConvert(CLI::App &app, int &exitCode) {
@@ -89,8 +116,8 @@ void tool::addConvert(CLI::App &app, int &exitCode) {
       "convert", "Converts programs that torch.export.save wrote to an asset.");
   auto options = std::make_shared<ConvertOptions>();
   command->add_option("FILE", options->path,
-                      "The program (NAME.pt2), which becomes the entry point "
-                      "main");
+                      "The program (NAME.pt2, or NAME.pt2:PROGRAM of a file "
+                      "with several), which becomes the entry point main");
   command->add_option("-o,--output", options->output, "The asset to write")
       ->type_name("PATH")
       ->required();
@@ -114,6 +141,8 @@ void tool::addConvert(CLI::App &app, int &exitCode) {
       ->allow_extra_args(false);
   command->add_flag("--release", options->release,
                     "Leave out source files, lines and module names");
+  command->add_flag("--json", options->asJson,
+                    "Print as JSON what was written");
   addSaving(*command, options->saving);
   command->footer(
       "Examples:\n"

@@ -3,6 +3,7 @@
 // Commands that show what a program is: info, print, ops, doctor.
 
 #include "Commands.h"
+#include "corten/Inspect/Archive.h"
 #include "corten/Inspect/Model.h"
 #include "corten/Inspect/Ops.h"
 
@@ -19,6 +20,9 @@ namespace json = llvm::json;
 
 static constexpr const char *kPathHelp =
     "An asset (NAME.aimodel), or a program as MLIR text";
+static constexpr const char *kAnyPathHelp =
+    "An asset (NAME.aimodel), a program as MLIR text, or one that "
+    "torch.export.save wrote (NAME.pt2)";
 
 //===----------------------------------------------------------------------===//
 // info
@@ -31,7 +35,20 @@ struct InfoOptions {
 };
 } // namespace
 
+static int runArchiveInfo(const InfoOptions &options) {
+  llvm::Expected<ArchiveInfo> info = describeArchive(options.path);
+  if (!info)
+    return fail(info.takeError());
+  if (options.asJson)
+    printJson(archiveJson(*info));
+  else
+    printArchive(*info, llvm::outs());
+  return Success;
+}
+
 static int runInfo(const InfoOptions &options) {
+  if (isArchivePath(options.path))
+    return runArchiveInfo(options);
   llvm::Expected<std::unique_ptr<Model>> model = Model::open(options.path);
   if (!model)
     return fail(model.takeError());
@@ -46,13 +63,14 @@ static int runInfo(const InfoOptions &options) {
 void tool::addInfo(CLI::App &app, int &exitCode) {
   CLI::App *command = app.add_subcommand(
       "info", "Shows entry points, inputs, outputs, states, ops, weights and "
-              "versions.");
+              "versions; of a NAME.pt2 also example inputs.");
   auto options = std::make_shared<InfoOptions>();
-  command->add_option("PATH", options->path, kPathHelp)->required();
+  command->add_option("PATH", options->path, kAnyPathHelp)->required();
   command->add_flag("--json", options->asJson, "Print JSON");
   command->footer("Examples:\n"
                   "  corten info model.aimodel\n"
-                  "  corten info --json model.aimodel");
+                  "  corten info --json model.aimodel\n"
+                  "  corten info model.pt2");
   command->callback([options, &exitCode] { exitCode = runInfo(*options); });
 }
 
@@ -124,11 +142,7 @@ void tool::addOps(CLI::App &app, int &exitCode) {
   CLI::App *command = app.add_subcommand(
       "ops", "Counts ops by kind, over one file or several side by side.");
   auto options = std::make_shared<OpsOptions>();
-  command
-      ->add_option("PATH", options->paths,
-                   "An asset (NAME.aimodel), a program as MLIR text, or one "
-                   "that torch.export.save wrote (NAME.pt2)")
-      ->required();
+  command->add_option("PATH", options->paths, kAnyPathHelp)->required();
   command->add_flag("--collapse-composites", options->collapseComposites,
                     "Count the call of a composite as one op, and not what it "
                     "is made of");

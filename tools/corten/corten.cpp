@@ -3,6 +3,7 @@
 // The `corten` command: arguments only. The work is in the libraries.
 
 #include "Commands.h"
+#include "corten/Asset/Asset.h"
 #include "corten/Version.h"
 
 #include "llvm/Support/JSON.h"
@@ -34,12 +35,16 @@ static int closeOutput(int exitCode) {
   llvm::outs().flush();
   if (!llvm::outs().has_error())
     return exitCode;
-  std::string message = llvm::outs().error().message();
+  std::error_code code = llvm::outs().error();
   llvm::outs().clear_error();
-  return tool::fail("standard output: " + message);
+  // Whoever reads has seen enough.
+  if (code == std::errc::broken_pipe)
+    return exitCode;
+  return tool::fail("standard output: " + code.message());
 }
 
 int main(int argc, char **argv) {
+  removeUnfinishedAssetsOnSignals();
   CLI::App app("Converts models to Core AI assets, and shows, compares, checks "
                "and changes assets.",
                "corten");

@@ -111,6 +111,7 @@ TEST_F(GraphDiffTest, CountsOps) {
   ASSERT_EQ(counts.composites.size(), 1U);
   EXPECT_EQ(counts.composites[0].name, "twice");
   EXPECT_EQ(counts.composites[0].instances, 1U);
+  EXPECT_EQ(counts.composites[0].calls, 1U);
   EXPECT_EQ(counts.composites[0].total(), 3U);
   EXPECT_EQ(counts.composites[0].ops[0].name, "relu");
 

@@ -95,6 +95,7 @@ struct Finding {
 
 /// A program that torch.export.save wrote; it becomes one entry point.
 struct ProgramFile {
+  /// FILE.pt2, or FILE.pt2:PROGRAM where a file has several programs.
   std::string path;
   /// Of the entry point.
   std::string name = "main";
@@ -208,6 +209,15 @@ public:
     return result;
   }
 
+  /// What the user should know about the conversion all the same.
+  std::vector<std::string> warnings() const {
+    std::vector<std::string> result;
+    std::size_t count = cortenModelWarningCount(handle.get());
+    for (std::size_t i = 0; i < count; ++i)
+      result.push_back(cortenModelWarning(handle.get(), i));
+    return result;
+  }
+
   /// Everything that `corten info --json` prints.
   Result<std::string> infoJson() const {
     char *json = nullptr;
@@ -263,6 +273,75 @@ private:
   }
 
   std::unique_ptr<CortenModel, void (*)(CortenModel *)> handle;
+};
+
+/// A value that a program was exported with.
+struct Example {
+  /// The input that it is for; empty for a plain value of Python's.
+  std::string input;
+  /// Where it stands in the call: "args[0]", "kwargs['mask']".
+  std::string path;
+  /// Of a tensor, as torch calls it ("float32"); else empty.
+  std::string elementType;
+  std::vector<std::int64_t> shape;
+  /// The elements of a tensor in row-major order, as long as the archive lives.
+  const void *data = nullptr;
+  std::size_t byteCount = 0;
+};
+
+/// A file NAME.pt2 of torch.export.save. One thread at a time.
+class Archive {
+public:
+  /// Also opens one whose programs cannot be converted.
+  static Result<Archive> open(const std::string &path) {
+    CortenArchive *archive = nullptr;
+    if (CortenError *error = cortenArchiveOpen(path.c_str(), &archive))
+      return detail::take(error);
+    return Archive(archive);
+  }
+
+  /// Everything that `corten info --json` prints of it.
+  Result<std::string> infoJson() const {
+    char *json = nullptr;
+    if (CortenError *error = cortenArchiveInfoJson(handle.get(), &json))
+      return detail::take(error);
+    return detail::take(json);
+  }
+
+  /// The names of its programs; torch.export.save writes one, "model".
+  std::vector<std::string> programs() const {
+    std::vector<std::string> result;
+    std::size_t count = cortenArchiveProgramCount(handle.get());
+    for (std::size_t i = 0; i < count; ++i)
+      result.push_back(cortenArchiveProgramName(handle.get(), i));
+    return result;
+  }
+
+  /// One for each input of a program; none where it was saved without.
+  Result<std::vector<Example>> examples(std::size_t program = 0) const {
+    std::vector<Example> result;
+    std::size_t count = cortenArchiveExampleCount(handle.get(), program);
+    for (std::size_t i = 0; i < count; ++i) {
+      CortenExample example = {};
+      example.size = sizeof(example);
+      if (CortenError *error =
+              cortenArchiveExample(handle.get(), program, i, &example))
+        return detail::take(error);
+      result.push_back({example.input ? example.input : "",
+                        example.path,
+                        example.elementType ? example.elementType : "",
+                        {example.shape, example.shape + example.rank},
+                        example.data,
+                        example.byteCount});
+    }
+    return result;
+  }
+
+private:
+  explicit Archive(CortenArchive *archive)
+      : handle(archive, cortenArchiveFree) {}
+
+  std::unique_ptr<CortenArchive, void (*)(CortenArchive *)> handle;
 };
 
 /// What `corten doctor` finds at `path`, the worst first.

@@ -95,6 +95,11 @@ writeAsset(llvm::function_ref<llvm::Error(llvm::raw_ostream &)> write,
            const AssetMetadata &metadata, llvm::StringRef path,
            SaveOptions options = {});
 
+/// From now on signals that end the process (hang-up, interrupt, termination)
+/// first remove what is being written. For programs that handle none of them
+/// themselves.
+void removeUnfinishedAssetsOnSignals();
+
 } // namespace corten
 
 #endif // CORTEN_ASSET_ASSET_H

@@ -5,8 +5,8 @@
  * Handles are opaque. A function that can fail returns an error, which the
  * caller frees, or NULL; what it was to give out is then left untouched.
  * Strings are UTF-8 and end in a zero. Nothing aborts the process, and nothing
- * is printed. Different models may be used by different threads at a time; one
- * model by one.
+ * is printed. Different models and archives may be used by different threads at
+ * a time, each by one.
  *
  * Structures with a member `size` grow at the end in later releases: set it to
  * sizeof, and members that a library does not know are left alone.
@@ -114,6 +114,7 @@ CORTEN_EXPORT CortenError *cortenModelSave(CortenModel *model, const char *path,
 /** A program that torch.export.save wrote; it becomes one entry point. */
 typedef struct CortenProgramFile {
   size_t size; /**< sizeof(CortenProgramFile) */
+  /** FILE.pt2, or FILE.pt2:PROGRAM where a file has several programs. */
   const char *path;
   /** Of the entry point; NULL for "main". */
   const char *name;
@@ -143,6 +144,67 @@ CORTEN_EXPORT CortenError *cortenConvert(const CortenProgramFile *const *files,
                                          size_t count,
                                          const CortenConvertOptions *options,
                                          CortenModel **model);
+
+/** What the user should know about a conversion all the same. */
+CORTEN_EXPORT size_t cortenModelWarningCount(const CortenModel *model);
+/** Lives as long as the model. NULL if there is none with this number. */
+CORTEN_EXPORT const char *cortenModelWarning(const CortenModel *model,
+                                             size_t number);
+
+/*===------------------------------------------------------------------------===
+ * Archives
+ *===----------------------------------------------------------------------===*/
+
+/** A file NAME.pt2 of torch.export.save. */
+typedef struct CortenArchive CortenArchive;
+
+/**
+ * Reads the programs of an archive; weights are mapped. Also opens one whose
+ * programs cannot be converted.
+ */
+CORTEN_EXPORT CortenError *cortenArchiveOpen(const char *path,
+                                             CortenArchive **archive);
+/** Takes NULL, too. */
+CORTEN_EXPORT void cortenArchiveFree(CortenArchive *archive);
+
+/** Everything that `corten info --json` prints of it. Free the string. */
+CORTEN_EXPORT CortenError *cortenArchiveInfoJson(const CortenArchive *archive,
+                                                 char **json);
+
+CORTEN_EXPORT size_t cortenArchiveProgramCount(const CortenArchive *archive);
+/** NULL if there is none with this number. */
+CORTEN_EXPORT const char *cortenArchiveProgramName(const CortenArchive *archive,
+                                                   size_t program);
+
+/**
+ * A value that a program was exported with. What it points to lives as long as
+ * the archive.
+ */
+typedef struct CortenExample {
+  size_t size; /**< sizeof(CortenExample) */
+  /** The input that it is for; NULL for a plain value of Python's. */
+  const char *input;
+  /** Where it stands in the call: "args[0]", "kwargs['mask']". */
+  const char *path;
+  /** Of a tensor, as torch calls it ("float32"); else NULL. */
+  const char *elementType;
+  const int64_t *shape;
+  size_t rank;
+  /** The elements of a tensor in row-major order. */
+  const void *data;
+  size_t byteCount;
+} CortenExample;
+
+/** 0 if there is no such program, or it was saved without. */
+CORTEN_EXPORT size_t cortenArchiveExampleCount(const CortenArchive *archive,
+                                               size_t program);
+/**
+ * Fills in `example`, whose `size` must be set. Fails on a wrong number, and on
+ * a tensor that the file does not hold in full.
+ */
+CORTEN_EXPORT CortenError *cortenArchiveExample(CortenArchive *archive,
+                                                size_t program, size_t number,
+                                                CortenExample *example);
 
 /*===------------------------------------------------------------------------===
  * Entry points

@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// How often each operation occurs, for `corten ops`.
+// How often each operation occurs, for `corten ops` and `corten info`.
 
 #ifndef CORTEN_GRAPHDIFF_OPCOUNT_H
 #define CORTEN_GRAPHDIFF_OPCOUNT_H
-
-#include "mlir/IR/BuiltinOps.h"
 
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <string>
 #include <vector>
+
+namespace mlir {
+class ModuleOp;
+} // namespace mlir
 
 namespace corten {
 
@@ -27,7 +29,9 @@ struct OpCounts {
   struct Composite {
     /// As the declaration names it.
     std::string name;
+    /// Its graphs.
     size_t instances = 0;
+    size_t calls = 0;
     /// In all instances together.
     std::vector<OpCount> ops;
 

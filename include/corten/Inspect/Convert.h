@@ -14,6 +14,7 @@ namespace corten {
 
 /// A program that torch.export.save wrote, and what its graph is to be called.
 struct ProgramFile {
+  /// FILE.pt2, or FILE.pt2:PROGRAM where a file has several programs.
   std::string path;
   /// Of the entry point.
   std::string name = "main";

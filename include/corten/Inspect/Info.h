@@ -7,6 +7,7 @@
 #ifndef CORTEN_INSPECT_INFO_H
 #define CORTEN_INSPECT_INFO_H
 
+#include "corten/GraphDiff/OpCount.h"
 #include "corten/Inspect/Compression.h"
 
 #include "llvm/Support/raw_ostream.h"
@@ -58,23 +59,6 @@ struct EntryPointInfo {
   std::vector<InterfaceValue> states;
 };
 
-/// How often an op, or a composite, occurs.
-struct OperationCount {
-  std::string name;
-  uint64_t count = 0;
-
-  bool operator==(const OperationCount &) const = default;
-};
-
-/// A composite op: what its graphs are called, and who calls them.
-struct CompositeInfo {
-  std::string name;
-  uint64_t graphs = 0;
-  uint64_t calls = 0;
-  /// What its graphs are made of, all together.
-  std::vector<OperationCount> operations;
-};
-
 /// The weights of one element type. A weight is a constant that lies outside
 /// the program's text, or a tensor of floating-point numbers in it.
 struct WeightGroup {
@@ -100,9 +84,8 @@ struct ProgramInfo {
   std::vector<EntryPointInfo> entryPoints;
   /// Graphs that only other graphs call, composites included.
   uint64_t privateGraphs = 0;
-  /// Most frequent first. Graphs and terminators do not count.
-  std::vector<OperationCount> operations;
-  std::vector<CompositeInfo> composites;
+  /// By the rules of `corten ops`: what composites are made of counts there.
+  OpCounts operations;
   /// Largest first. Constants that share their memory count once.
   std::vector<WeightGroup> weights;
   /// How each weight is compressed, or why not, by the names of resources.
@@ -118,7 +101,6 @@ struct ProgramInfo {
   /// Bytes of the program's file; none for a program that is not in an asset.
   std::optional<uint64_t> fileSize;
 
-  uint64_t operationCount() const;
   uint64_t weightBytes() const;
 };
 

@@ -17,6 +17,8 @@
 
 namespace corten {
 
+class Pt2File;
+
 /// A program in a file, and the graph that it becomes.
 struct Pt2EntryPoint {
   std::string file;
@@ -36,6 +38,9 @@ struct Pt2EntryPoint {
 /// code that they come from.
 llvm::Expected<std::unique_ptr<Program>>
 readPt2(const Pt2EntryPoint &entryPoint);
+/// The same for a file that has been opened.
+llvm::Expected<std::unique_ptr<Program>>
+readPt2(const Pt2File &file, const Pt2EntryPoint &entryPoint);
 
 /// Converts all programs into one verified module. Weights stay in the mapped
 /// files, which the module's resources keep open; programs of one file share

@@ -24,7 +24,49 @@ namespace corten {
 
 namespace pt2 {
 class TorchArchive;
+struct Bytes;
+struct SavedTensor;
 } // namespace pt2
+
+/// What a program was written by.
+struct Pt2Versions {
+  /// The release of torch ("2.13.0"); empty where the file does not say.
+  std::string torch;
+  /// Of torch's schema for programs.
+  int64_t major = 0;
+  int64_t minor = 0;
+};
+
+/// One of the values that a program was exported with.
+class Pt2Example {
+public:
+  enum class Kind : uint8_t { None, Bool, Int, Float, String, Tensor, Object };
+
+  /// Where it stands in the call: "args[0]", "kwargs['mask']".
+  std::string path;
+  Kind kind = Kind::None;
+  /// Of a bool or an integer.
+  int64_t integer = 0;
+  double floating = 0;
+  /// Of a string; of another object its type, if known.
+  std::string text;
+  /// Of a tensor.
+  ScalarType dtype = ScalarType::Float32;
+  std::vector<int64_t> shape;
+
+  /// The elements of a tensor in row-major order, as long as `owner` lives:
+  /// a view of the file where they lie in one piece. Fails if the tensor
+  /// reaches beyond its storage.
+  struct Data {
+    llvm::StringRef bytes;
+    std::shared_ptr<const void> owner;
+  };
+  llvm::Expected<Data> data() const;
+
+private:
+  friend class Pt2File;
+  std::shared_ptr<const pt2::SavedTensor> tensor;
+};
 
 /// An archive. Programs that were read from it stay valid without it.
 class Pt2File {
@@ -45,12 +87,22 @@ public:
   ///
   /// `isFunctional` says of an operator that it may stand in a decomposed
   /// program. A program that has others is functionalized: writes become
-  /// values.
+  /// values. Without it the program stays as it was saved.
   llvm::Expected<std::unique_ptr<Program>>
   read(llvm::StringRef model,
-       llvm::function_ref<bool(const Operator &)> isFunctional) const;
+       llvm::function_ref<bool(const Operator &)> isFunctional = nullptr) const;
+
+  llvm::Expected<Pt2Versions> versions(llvm::StringRef model) const;
+
+  /// The values that a program was exported with: one for each input of the
+  /// user's, in order, or none where the file has none. Pickles are not run,
+  /// so objects of other classes than Python's containers and torch's tensors
+  /// are an error.
+  llvm::Expected<std::vector<Pt2Example>> examples(llvm::StringRef model) const;
 
 private:
+  llvm::Expected<pt2::Bytes> readModel(llvm::StringRef model) const;
+
   explicit Pt2File(pt2::TorchArchive archive);
 
   std::unique_ptr<pt2::TorchArchive> archive;

@@ -7,16 +7,21 @@ import argparse
 import fnmatch
 import json
 import multiprocessing
+from collections import Counter
+from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import asdict
 from pathlib import Path
+from typing import TypeVar
 
 from architectures.build import Architecture
 from architectures.catalogue import ARCHITECTURES
 from architectures.measure import Result
 from architectures.report import page, totals
-from architectures.worker import measure_named, prepare
+from architectures.worker import compare_named, measure_named, prepare
+
+T = TypeVar("T")
 
 ROOT = Path(__file__).resolve().parents[3]
 PAGE = ROOT / "docs" / "architectures.md"
@@ -29,23 +34,32 @@ class _Worker:
     def __init__(self) -> None:
         self._pool: ProcessPoolExecutor | None = None
 
-    def run(self, architecture: Architecture) -> Result:
+    def _call(self, function: Callable[[str], T], name: str) -> T | None:
+        """None if it ended the process."""
         if self._pool is None:
             self._pool = ProcessPoolExecutor(
                 1, multiprocessing.get_context("spawn"), prepare
             )
         try:
-            return self._pool.submit(measure_named, architecture.name).result()
+            return self._pool.submit(function, name).result()
         except BrokenProcessPool:
             self._pool = None
-            return Result(
-                architecture.name,
-                architecture.family,
-                architecture.model,
-                str(architecture.dtype).removeprefix("torch."),
-                exported=True,
-                reason="the process ended",
-            )
+            return None
+
+    def compare(self, architecture: Architecture) -> dict[str, str]:
+        ended = {"error": "the process ended"}
+        return self._call(compare_named, architecture.name) or ended
+
+    def run(self, architecture: Architecture) -> Result:
+        result = self._call(measure_named, architecture.name)
+        return result or Result(
+            architecture.name,
+            architecture.family,
+            architecture.model,
+            str(architecture.dtype).removeprefix("torch."),
+            exported=True,
+            reason="the process ended",
+        )
 
     def close(self) -> None:
         if self._pool is not None:
@@ -59,19 +73,42 @@ def _read() -> dict[str, Result]:
     return {result.name: result for result in (Result(**json.loads(x)) for x in lines)}
 
 
+def _compare(worker: _Worker, chosen: list[Architecture]) -> None:
+    """Prints what differs between the two front doors, and totals."""
+    totals: Counter[str] = Counter()
+    for architecture in chosen:
+        for form, outcome in worker.compare(architecture).items():
+            totals[f"{form}: {'same' if outcome == 'same' else 'not the same'}"] += 1
+            print(f"{architecture.name}, {form}: {outcome}", flush=True)
+    for outcome, count in sorted(totals.items()):
+        print(f"{outcome}: {count}")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m architectures")
     parser.add_argument("names", nargs="*", default=["*"], help="names or patterns")
     parser.add_argument(
         "--write", action="store_true", help=f"write {PAGE.relative_to(ROOT)}"
     )
+    parser.add_argument(
+        "--archives",
+        action="store_true",
+        help="only compare assets made of saved programs with those of programs",
+    )
     arguments = parser.parse_args()
+    chosen = [
+        architecture
+        for architecture in ARCHITECTURES
+        if any(fnmatch.fnmatchcase(architecture.name, p) for p in arguments.names)
+    ]
+    worker = _Worker()
+    if arguments.archives:
+        _compare(worker, chosen)
+        worker.close()
+        return
     # What is not measured again keeps its result.
     results = _read()
-    worker = _Worker()
-    for architecture in ARCHITECTURES:
-        if not any(fnmatch.fnmatchcase(architecture.name, p) for p in arguments.names):
-            continue
+    for architecture in chosen:
         result = results[architecture.name] = worker.run(architecture)
         outcome = result.reason or f"{result.difference:.1e}"
         print(f"{result.name}: {outcome} ({result.seconds:.1f} s)", flush=True)

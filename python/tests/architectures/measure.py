@@ -82,16 +82,24 @@ def _dynamic_shapes(architecture: Architecture, inputs: Inputs) -> Any:
     )
 
 
-def export(
+def capture(
     architecture: Architecture, module: torch.nn.Module, inputs: Inputs
 ) -> torch.export.ExportedProgram:
+    """The program as torch exports it."""
     with torch.no_grad():
-        exported = torch.export.export(
+        return torch.export.export(
             module,
             tuple(inputs.values()),
             dynamic_shapes=_dynamic_shapes(architecture, inputs),
             strict=False,
         )
+
+
+def export(
+    architecture: Architecture, module: torch.nn.Module, inputs: Inputs
+) -> torch.export.ExportedProgram:
+    with torch.no_grad():
+        exported = capture(architecture, module, inputs)
         return exported.run_decompositions(coreai_torch.get_decomp_table())
 
 

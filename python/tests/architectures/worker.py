@@ -9,6 +9,7 @@ import warnings
 
 import torch
 
+from architectures.archives import compare
 from architectures.catalogue import ARCHITECTURES
 from architectures.measure import Result, measure
 
@@ -23,3 +24,7 @@ def prepare() -> None:
 
 def measure_named(name: str) -> Result:
     return measure(next(a for a in ARCHITECTURES if a.name == name))
+
+
+def compare_named(name: str) -> dict[str, str]:
+    return compare(next(a for a in ARCHITECTURES if a.name == name))

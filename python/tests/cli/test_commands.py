@@ -10,6 +10,7 @@ import pty
 import re
 import shlex
 import shutil
+import signal
 import subprocess
 import typing
 from pathlib import Path
@@ -21,7 +22,7 @@ from coreai.authoring import AIModelAsset
 from support.command import CORTEN, Written, corten, export
 from support.runtime import _call
 
-from corten import _types
+from corten import _types, open_pt2
 
 
 def commands() -> list[str]:
@@ -60,9 +61,32 @@ def fits(value: Any, kind: Any) -> bool:
     return True
 
 
+def on_a_terminal(*arguments: str | Path) -> tuple[int, str]:
+    """The exit status, and what is shown beside the output."""
+    terminal, side = pty.openpty()
+    done = subprocess.run([CORTEN, *arguments], stderr=side, check=False)
+    os.close(side)
+    shown = ""
+    # A terminal whose other side is closed ends in an error.
+    with contextlib.suppress(OSError):
+        while more := os.read(terminal, 1000).decode():
+            shown += more
+    os.close(terminal)
+    return done.returncode, shown
+
+
 def test_version() -> None:
     answer = corten("--version")
     assert (answer.status, answer.out) == (0, "corten 0.1.0\n")
+
+
+@pytest.fixture(scope="module")
+def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A program whose asset takes a while to write."""
+    path = tmp_path_factory.mktemp("large") / "large.pt2"
+    linear = torch.nn.Linear(6000, 6000, bias=False)
+    torch.export.save(torch.export.export(linear, (torch.ones(1, 6000),)), path)
+    return path
 
 
 class TestInfo:
@@ -144,7 +168,7 @@ class TestPrint:
         for form in ([], ["--generic"], ["--locations"]):
             text.write_text(corten("print", *form, classifier.path).out)
             again = corten("info", "--json", text).json
-            assert again["operation_count"] > 40
+            assert again["operation_count"] > 30
 
 
 class TestOps:
@@ -177,6 +201,46 @@ class TestOps:
         assert before["ops"]["aten.convolution.default"] == 1
         assert after["ops"]["conv2d"] == 1
         assert corten("ops", *[classifier.path] * 3).out.count("conv2d") == 3
+
+    def test_the_counts_of_info_are_these(self, classifier: Written) -> None:
+        """One rule, in one place."""
+        info = corten("info", "--json", classifier.path).json
+        (file,) = corten("ops", "--json", classifier.path).json["files"]
+        assert {op["name"]: op["count"] for op in info["operations"]} == file["ops"]
+        assert info["operation_count"] == file["total"]
+        (composite,) = info["composites"]
+        counted = file["composites"][composite["name"]]
+        assert composite["graphs"] == counted["instances"]
+        operations = {op["name"]: op["count"] for op in composite["operations"]}
+        assert operations == counted["ops"]
+
+
+class TestArchiveInfo:
+    def test_text(self, classifier: Written) -> None:
+        out = corten("info", classifier.archive).out
+        lines = [" ".join(line.split()) for line in out.splitlines()]
+        assert lines[:2] == [str(classifier.archive), "program model"]
+        for line in (
+            "input image float32[1..64, 3, 8, 8]",
+            "state b_calls float32[4]",
+            "aten.convolution.default 1",
+            "args[0] float32[2, 3, 8, 8]",
+            f"torch {torch.__version__}",
+            "decomposed yes",
+        ):
+            assert line in lines
+
+    def test_json(self, classifier: Written) -> None:
+        info = corten("info", "--json", classifier.archive).json
+        check_type(info, _types.ArchiveInfo)
+        assert info == open_pt2(classifier.archive).info()
+        assert info["file_size"] == classifier.archive.stat().st_size
+
+    def test_other_commands_say_what_to_do(self, classifier: Written) -> None:
+        for command in ("print", "doctor", "view"):
+            answer = corten(command, classifier.archive)
+            assert (answer.status, answer.out) == (2, "")
+            assert "corten convert makes one of it" in answer.err
 
 
 class TestConvert:
@@ -245,6 +309,60 @@ class TestConvert:
         date = corten("info", "--json", paths[0]).json["metadata"]["creation_date"]
         assert date == "2023-11-14T22:13:20Z"
 
+    def test_summary(self, classifier: Written, tmp_path: Path) -> None:
+        path = tmp_path / "a.aimodel"
+        answer = corten("convert", "--json", classifier.archive, "-o", path)
+        assert (answer.status, answer.err) == (0, "")
+        assert answer.json == {
+            "warnings": [],
+            "info": corten("info", "--json", path).json,
+        }
+
+    def test_paths_of_all_kinds(self, classifier: Written, tmp_path: Path) -> None:
+        folder = tmp_path / "größe = 1, 2"
+        folder.mkdir()
+        archive = shutil.copy(classifier.archive, folder / "ein modell.pt2")
+        for path in (folder / "a b.aimodel", f"{folder / 'c'}.aimodel/"):
+            assert corten("convert", archive, "-o", path).status == 0
+            assert corten("info", path).out.startswith(f"{path}\n")
+        entry = f"über=./{folder.name}/ein modell.pt2"
+        made = folder / "d.aimodel"
+        arguments = ("convert", "--entrypoint", entry, "-o", made)
+        assert corten(*arguments, cwd=tmp_path).status == 0
+        assert "entry point über\n" in corten("info", made).out
+        answer = corten("convert", archive, "-o", folder / "none" / "e.aimodel")
+        assert answer.status == 2
+        assert (
+            answer.err
+            == f"corten: error: {folder}/none/e.aimodel: No such file or directory\n"
+        )
+
+    def test_it_takes_the_place_of_what_is_there(
+        self, classifier: Written, asset: Path
+    ) -> None:
+        (asset / "extra").mkdir()
+        assert corten("convert", classifier.archive, "-o", asset).status == 0
+        assert {file.name for file in asset.iterdir()} == {
+            *("main.hash", "main.mlirb", "metadata.json")
+        }
+        before = (asset / "main.mlirb").read_bytes()
+        assert corten("convert", asset / "main.mlirb", "-o", asset).status == 2
+        assert (asset / "main.mlirb").read_bytes() == before
+        assert [file.name for file in asset.parent.iterdir()] == [asset.name]
+
+    @pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM])
+    def test_an_interrupt_leaves_nothing(
+        self, stop: signal.Signals, large: Path, tmp_path: Path
+    ) -> None:
+        path = tmp_path / "out.aimodel"
+        running = subprocess.Popen([CORTEN, "convert", large, "-o", path])
+        # The asset is made beside its place.
+        while not any(tmp_path.iterdir()):
+            assert running.poll() is None
+        running.send_signal(stop)
+        assert running.wait(60) == -stop
+        assert list(tmp_path.iterdir()) == []
+
     @pytest.mark.parametrize(
         ("arguments", "message"),
         [
@@ -271,24 +389,23 @@ class TestConvert:
         assert not (tmp_path / "out.aimodel").exists()
 
     def test_progress_on_a_terminal(self, classifier: Written, tmp_path: Path) -> None:
-        terminal, side = pty.openpty()
-        done = subprocess.run(
-            [CORTEN, "convert", classifier.archive, "-o", tmp_path / "a.aimodel"],
-            stderr=side,
-            check=False,
+        status, shown = on_a_terminal(
+            "convert", classifier.archive, "-o", tmp_path / "a.aimodel"
         )
-        os.close(side)
-        shown = ""
-        # A terminal whose other side is closed ends in an error.
-        with contextlib.suppress(OSError):
-            while more := os.read(terminal, 1000).decode():
-                shown += more
-        os.close(terminal)
-        assert done.returncode == 0
+        assert status == 0
         assert "reading" in shown
         assert "writing" in shown
         # The line is erased at the end.
         assert shown.endswith("\r\033[K")
+
+    def test_errors_on_a_terminal(self, tmp_path: Path) -> None:
+        """A message does not begin behind what was shown before it."""
+        (tmp_path / "bad.pt2").write_text("nothing")
+        status, shown = on_a_terminal(
+            "convert", tmp_path / "bad.pt2", "-o", tmp_path / "a.aimodel"
+        )
+        assert status == 2
+        assert "\r\033[Kcorten: error: " in shown
 
 
 class TestDiff:
@@ -513,6 +630,21 @@ class TestBadInput:
         assert (answer.status, answer.out) == (2, "")
         assert answer.err.startswith(f"corten: error: {path}: ")
         assert answer.err.count("\n") == 1
+
+    @pytest.mark.parametrize("is_ignored", [False, True])
+    def test_a_reader_that_has_seen_enough(
+        self, is_ignored: bool, classifier: Written
+    ) -> None:
+        """``corten print | head``, also where the signal for that is ignored."""
+        done = subprocess.run(
+            ["bash", "-c", '"$0" print "$1" | head -n 1', CORTEN, classifier.path],
+            capture_output=True,
+            text=True,
+            check=False,
+            restore_signals=not is_ignored,
+        )
+        assert (done.returncode, done.stderr) == (0, "")
+        assert done.stdout.count("\n") == 1
 
     def test_a_full_disk(self, asset: Path) -> None:
         with Path("/dev/full").open("w") as full:

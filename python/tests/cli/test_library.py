@@ -6,6 +6,7 @@ from __future__ import annotations
 import ctypes
 import os
 import subprocess
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -80,6 +81,17 @@ def test_release(examples: Path, classifier: Written, tmp_path: Path) -> None:
     assert ".aimodel" in done.stderr
 
 
+def test_archive(examples: Path, classifier: Written, tmp_path: Path) -> None:
+    done = run(examples / "archive", classifier.archive)
+    assert (done.returncode, done.stdout) == (
+        0,
+        "model\n  args[0] for image: float32[2, 3, 8, 8], 1536 bytes\n",
+    )
+    done = run(examples / "archive", tmp_path / "nowhere.pt2")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "nowhere.pt2" in done.stderr
+
+
 def test_library_is_closed(installed: Path) -> None:
     (library,) = [f for f in installed.rglob("libcorten.so*") if not f.is_symlink()]
     symbols = subprocess.run(
@@ -136,6 +148,40 @@ def test_callers_of_another_release(installed: Path, classifier: Written) -> Non
     assert message == b"entry point main has no value 1 of this role"
     library.cortenErrorFree(ctypes.c_void_p(error))
     library.cortenModelFree(model)
+
+
+def test_threads(installed: Path, classifier: Written, tmp_path: Path) -> None:
+    """Each thread may use models of its own; errors are those of its calls."""
+    library = ctypes.CDLL(str(next(installed.rglob("libcorten.so"))))
+    library.cortenErrorMessage.restype = ctypes.c_char_p
+    for name in ("ModelOpen", "ModelText", "ModelSave", "ArchiveOpen"):
+        getattr(library, f"corten{name}").restype = ctypes.c_void_p
+    source = os.fsencode(classifier.path)
+
+    def work(number: int) -> bytes:
+        model, archive, text = ctypes.c_void_p(), ctypes.c_void_p(), ctypes.c_char_p()
+        assert library.cortenModelOpen(source, ctypes.byref(model)) is None
+        name = os.fsencode(classifier.archive)
+        assert library.cortenArchiveOpen(name, ctypes.byref(archive)) is None
+        path = os.fsencode(tmp_path / f"{number}.aimodel")
+        assert library.cortenModelSave(model, path, None) is None
+        error = library.cortenModelSave(model, b"%d" % number, None)
+        message = library.cortenErrorMessage(ctypes.c_void_p(error))
+        assert message.startswith(b"%d: " % number)
+        library.cortenErrorFree(ctypes.c_void_p(error))
+        assert library.cortenModelText(model, None, ctypes.byref(text)) is None
+        result = text.value
+        library.cortenStringFree(text)
+        library.cortenArchiveFree(archive)
+        library.cortenModelFree(model)
+        assert result is not None
+        return result
+
+    with ThreadPoolExecutor(4) as pool:
+        texts = list(pool.map(work, range(16)))
+    assert set(texts) == {corten("print", classifier.path).out.encode()}
+    saved = {(tmp_path / f"{i}.aimodel/main.mlirb").read_bytes() for i in range(16)}
+    assert saved == {(classifier.path / "main.mlirb").read_bytes()}
 
 
 def test_headers_stand_alone(installed: Path, tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 import torch
-from pt2.pairs import assert_same
+from pt2.pairs import assert_same, by_file
 from support.zoo import ZOO
 
 from coreai_torch import get_decomp_table
@@ -124,7 +124,32 @@ class Views(torch.nn.Module):
         return y, z
 
 
+class Identity(torch.nn.Module):
+    """Nothing that a decomposition must replace, but something it drops."""
+
+    def forward(self, x):
+        y = x.to(torch.float32).contiguous()
+        return y + 1, y.type_as(x) * 2
+
+
+class Gradients(torch.nn.Module):
+    def forward(self, x):
+        with torch.no_grad():
+            y = x * 2
+        with torch.enable_grad():
+            z = y + x
+        return y, z
+
+
+class Axes(torch.nn.Module):
+    """Parameters called dim or dims that mean something else than usual."""
+
+    def forward(self, x):
+        return x.tile(3, 4), x.tile(2), x.unsqueeze(2), x[0, 0].cumsum(-1)
+
+
 _FEATURES = {
+    "axes": (Axes, (torch.randn(2, 3),), None),
     "cache": (
         Cache,
         (torch.randn(1, 1, 4), torch.tensor([3]), torch.randn(1, 8, 4)),
@@ -138,6 +163,8 @@ _FEATURES = {
         (torch.randn(3, 5), torch.tensor([0.0, 1.0, 2.0])),
         ({0: _LENGTH, 1: _PARTS}, None),
     ),
+    "gradients": (Gradients, (torch.randn(2, 3),), None),
+    "identity": (Identity, (torch.randn(2, 3),), None),
     "outputs": (
         Outputs,
         (torch.randn(3, 4), 2.5, "yes", [torch.randn(4), torch.randn(1)]),
@@ -156,3 +183,20 @@ def test_feature(name, is_decomposed, tmp_path):
     if is_decomposed:
         exported = exported.run_decompositions(get_decomp_table())
     assert_same(exported, tmp_path / "model.pt2", decompose=not is_decomposed)
+
+
+class Casting(torch.nn.Module):
+    def forward(self, x):
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            y = x @ x
+        return y.float()
+
+
+def test_automatic_casts(tmp_path):
+    """Only torch knows which ops they are made for."""
+    exported = _export(Casting(), (torch.randn(3, 3),))
+    torch.export.save(exported, tmp_path / "model.pt2")
+    with pytest.raises(ValueError, match=r"casts automatically.*run_decompositions"):
+        by_file(tmp_path / "model.pt2")
+    exported = exported.run_decompositions(get_decomp_table())
+    assert_same(exported, tmp_path / "model.pt2", decompose=False)

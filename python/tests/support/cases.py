@@ -28,6 +28,10 @@ nan = float("nan")
 #: ``CORTEN_UNDECOMPOSED=1 pytest python/tests/ops``.
 UNDECOMPOSED = bool(os.environ.get("CORTEN_UNDECOMPOSED"))
 
+#: Every case can also be saved, and must give the same module then:
+#: ``CORTEN_ARCHIVES=1 pytest python/tests/ops``.
+ARCHIVES = bool(os.environ.get("CORTEN_ARCHIVES"))
+
 FLOATS = (torch.float32, torch.float16)
 ALL_FLOATS = (torch.float32, torch.float16, torch.bfloat16)
 
@@ -174,13 +178,15 @@ def convert(
     **names: Any,
 ) -> Any:
     """Convert; ``decompose`` as for :func:`export`."""
+    if decompose is None:
+        decompose = UNDECOMPOSED
+    if ARCHIVES:
+        from pt2.pairs import assert_same_if_possible
+
+        assert_same_if_possible(exported, decompose)
     return (
         coreai_torch.TorchConverter()
-        .add_exported_program(
-            exported,
-            decompose=UNDECOMPOSED if decompose is None else decompose,
-            **names,
-        )
+        .add_exported_program(exported, decompose=decompose, **names)
         .to_coreai()
     )
 
