@@ -45,7 +45,7 @@ static nb::object toPython(const Pt2Example &example) {
     break;
   }
   // The copy must be made while the elements live.
-  Pt2Example::Data data = unwrap(example.data());
+  Pt2Example::Data data = bindings::unwrap(example.data());
   return nb::make_tuple(scalarTypeName(example.dtype).str(), example.shape,
                         nb::bytes(data.bytes.data(), data.bytes.size()));
 }
@@ -131,7 +131,9 @@ void corten::bindings::bindInspect(nb::module_ &module) {
   nb::class_<ArchiveInfo>(module, "Archive", "What a .pt2 file holds.")
       .def_static(
           "open",
-          [](const std::string &path) { return unwrap(describeArchive(path)); },
+          [](const std::string &path) {
+            return bindings::unwrap(describeArchive(path));
+          },
           nb::arg("path"), Release(),
           "Raises ValueError for what is no archive of torch.export.save.")
       .def_ro("path", &ArchiveInfo::path)
