@@ -79,8 +79,12 @@ static StringRef takeParentheses(StringRef text) {
 /// "Tensor(a!)?", "SymInt[2]", "Tensor?[]".
 static ParameterType parseType(StringRef text) {
   ParameterType type;
-  type.isOptional = text.contains('?');
+  type.isOptional = text.ends_with("?");
+  type.hasOptionalElements = text.contains("?[");
   type.isList = text.contains('[');
+  text.split('[')
+      .second.take_until([](char c) { return c == ']'; })
+      .getAsInteger(10, type.length);
   type.isConstant = text.starts_with("int") || text.starts_with("bool");
   using Base = ParameterType::Base;
   type.base = llvm::StringSwitch<Base>(
@@ -147,6 +151,7 @@ OperatorSchema pt2::parseSchema(StringRef text, ProgramBuilder &builder) {
   while (!results.empty()) {
     StringRef item = takeItem(results);
     ++schema.numResults;
+    schema.results.push_back(parseType(item));
     schema.returnsView |= item.contains('(') && !item.contains('!');
     schema.returnsList = !isTuple && item.contains('[');
   }
@@ -160,7 +165,7 @@ OperatorSchema pt2::parseSchema(StringRef text, ProgramBuilder &builder) {
 bool ParameterType::acceptsElement(const Argument &argument) const {
   using Kind = Argument::Kind;
   if (argument.isNone())
-    return isOptional;
+    return isList ? hasOptionalElements : isOptional;
   if (argument.isValue()) {
     const Node &node = *argument.asNode();
     if (node.returnsTuple || node.results.empty() ||
@@ -202,7 +207,16 @@ bool ParameterType::acceptsElement(const Argument &argument) const {
   llvm_unreachable("covered switch");
 }
 
+bool ParameterType::isResult(const ValueInfo &info) const {
+  // What an operator did not compute is None, whatever its schema says.
+  if (isList || base == Base::Opaque || info.kind == ValueInfo::Kind::None)
+    return true;
+  return info.isTensor() == (base == Base::Tensor);
+}
+
 bool ParameterType::accepts(const Argument &argument) const {
+  if (argument.isNone())
+    return isOptional;
   if (!argument.isList())
     return acceptsElement(argument) && (!isList || !argument.isValue());
   return isList && llvm::all_of(argument.asList(), [&](const Argument &item) {

@@ -31,12 +31,18 @@ struct ParameterType {
   };
   Base base = Base::Opaque;
   bool isOptional = false;
+  /// Of a list.
+  bool hasOptionalElements = false;
   bool isList = false;
+  /// Of a list whose length the schema says; one number stands for as many.
+  unsigned length = 0;
   /// An integer or a bool that has to be known.
   bool isConstant = false;
 
   /// Whether a call may have this argument.
   bool accepts(const Argument &argument) const;
+  /// Whether a call may have this result.
+  bool isResult(const ValueInfo &info) const;
 
 private:
   bool acceptsElement(const Argument &argument) const;
@@ -49,6 +55,8 @@ struct OperatorSchema {
   bool mutates = false;
   bool returnsView = false;
   unsigned numResults = 0;
+  /// One for each result that is no list.
+  std::vector<ParameterType> results;
   /// The only result is a list.
   bool returnsList = false;
 };

@@ -50,6 +50,7 @@ const ProgramReader::Callee &ProgramReader::callee(StringRef target) {
   callee.types = std::move(schema.types);
   callee.hasSchema = true;
   callee.numResults = schema.numResults;
+  callee.results = std::move(schema.results);
   callee.returnsList = schema.returnsList;
   return callee;
 }
@@ -61,7 +62,7 @@ static StringRef formOf(StringRef higherOrder) {
       .Case("cond", "*ggl")
       .Case("while_loop", "ggll")
       .Case("scan", "glll")
-      .Case("associative_scan", "gl")
+      .Case("associative_scan", "gll")
       .Case("map_impl", "gll")
       .Case("wrap_with_set_grad_enabled", "*g")
       .Case("wrap_with_autocast", "**b*g")
@@ -185,6 +186,14 @@ ArrayRef<Argument> ProgramReader::readArguments(JsonValue inputs,
     }
     size_t position = parameter - parameters.begin();
     checkArgument(callee, position, argument);
+    const ParameterType &type = callee.types[position];
+    if (type.base == ParameterType::Base::Int &&
+        argument.kind() == Argument::Kind::Bool)
+      argument = Argument::integer(argument.asInt());
+    if (type.isList && !argument.isList() && !argument.isNone()) {
+      SmallVector<Argument> repeated(std::max(type.length, 1U), argument);
+      argument = Argument::list(builder.save(repeated));
+    }
     arguments[position] = argument;
     isGiven[position] = true;
   }
@@ -284,6 +293,10 @@ void ProgramReader::readResults(JsonValue json, Node &node,
       infos.push_back(infoOf(output, names.back()));
     }
   }
+  if (callee.hasSchema && !numHidden && !isList)
+    for (auto [type, info] : llvm::zip(callee.results, infos))
+      if (!type.isResult(info))
+        fail(callee.op->printedName() + " returns something else");
   if (hasFailed())
     return;
 

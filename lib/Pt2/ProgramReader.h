@@ -46,6 +46,7 @@ private:
     std::vector<ParameterType> types;
     bool hasSchema = false;
     unsigned numResults = 0;
+    std::vector<ParameterType> results;
     bool returnsList = false;
   };
 

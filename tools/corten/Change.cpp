@@ -6,8 +6,11 @@
 #include "Terminal.h"
 #include "corten/Inspect/Convert.h"
 
+#include "llvm/Support/CrashRecoveryContext.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
+
+#include <optional>
 
 using namespace corten;
 using namespace corten::tool;
@@ -63,6 +66,24 @@ programFiles(const ConvertOptions &options) {
   return files;
 }
 
+/// Converts. Files are checked, but may be wrong in a way that nobody thought
+/// of: then an assertion or a bad access ends the conversion, not the command.
+static llvm::Expected<ConvertedFiles>
+convertSafely(const std::vector<ProgramFile> &files,
+              const ConvertFilesOptions &options) {
+  llvm::CrashRecoveryContext::Enable();
+  llvm::CrashRecoveryContext recovery;
+  std::optional<llvm::Expected<ConvertedFiles>> converted;
+  bool isDone = recovery.RunSafely(
+      [&] { converted.emplace(convertFiles(files, options)); });
+  llvm::CrashRecoveryContext::Disable();
+  if (isDone)
+    return std::move(*converted);
+  return llvm::createStringError(
+      "the conversion crashed, and nothing was written. If torch.export.save "
+      "wrote the program, this is a fault of corten's: please report it");
+}
+
 /// Converts and writes; says meanwhile how far it is.
 static llvm::Expected<std::vector<std::string>>
 convertAndSave(const std::vector<ProgramFile> &files,
@@ -74,7 +95,7 @@ convertAndSave(const std::vector<ProgramFile> &files,
     progress.show("converting: " + llvm::Twine(nodes) + " nodes");
   };
   progress.show("reading");
-  llvm::Expected<ConvertedFiles> converted = convertFiles(files, conversion);
+  llvm::Expected<ConvertedFiles> converted = convertSafely(files, conversion);
   if (!converted)
     return converted.takeError();
   progress.show("writing");

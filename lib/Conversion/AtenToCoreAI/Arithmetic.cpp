@@ -175,7 +175,9 @@ static Value integerPower(Emitter &emit, Value x, Value y,
 static Value inWideIntegers(Emitter &emit, Value x, Value y,
                             llvm::function_ref<Value(Value, Value)> step) {
   Type element = getElementTypeOrSelf(x);
-  Type wide = element.getIntOrFloatBitWidth() < 32 ? emit.si32() : element;
+  bool isNarrow =
+      element.isIntOrFloat() && element.getIntOrFloatBitWidth() < 32;
+  Type wide = isNarrow ? emit.si32() : element;
   return emit.convert(step(emit.cast(x, wide), emit.cast(y, wide)), element);
 }
 

@@ -117,7 +117,7 @@ static FailureOr<Value> repeatHeads(const AtenNode &node, Emitter &emit,
   int64_t own = type.getDimSize(1);
   if (own == heads)
     return x;
-  if (ShapedType::isDynamic(own) || ShapedType::isDynamic(heads) ||
+  if (ShapedType::isDynamic(own) || ShapedType::isDynamic(heads) || own == 0 ||
       heads % own != 0)
     return emit.error(node) << "grouped-query attention with " << heads
                             << " query heads and " << own << " key heads";

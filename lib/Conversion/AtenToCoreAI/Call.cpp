@@ -4,6 +4,8 @@
 
 #include "Table.h"
 
+#include "llvm/Support/SaveAndRestore.h"
+
 #include <deque>
 
 using namespace corten;
@@ -89,6 +91,8 @@ static FailureOr<Results> callOn(StandIns &standIns, const AtenNode &caller,
   node.callee = &callee;
   node.arguments = values;
   node.results = results;
+  // Messages are about the call in the program: this one does not live on.
+  llvm::SaveAndRestore current(emit.currentNode);
   LoweringFn lower = findLowering("aten", op);
   assert(lower && "a lowering calls an operator that is not in the table");
   return lower(AtenNode(node), emit);

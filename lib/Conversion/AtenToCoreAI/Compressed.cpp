@@ -197,7 +197,11 @@ FailureOr<Value> corten::dequantizeBlocks(const AtenNode &node, Emitter &emit,
 /// constexpr_blockwise_shift_scale(input, scale, zero_point, minval,
 ///                                 input_dtype, output_dtype)
 static FailureOr<Value> lowerBlockwise(const AtenNode &node, Emitter &emit) {
-  return dequantizeBlocks(node, emit, *asBlockwiseCall(node));
+  std::optional<BlockwiseCall> call = asBlockwiseCall(node);
+  if (!call)
+    return emit.error(node) << "the data or a parameter is no tensor that "
+                               "blocks can be made of";
+  return dequantizeBlocks(node, emit, *call);
 }
 
 //===----------------------------------------------------------------------===//

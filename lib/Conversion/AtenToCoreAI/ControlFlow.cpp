@@ -21,6 +21,10 @@ static FailureOr<Value> valueOf(const AtenNode &node, Emitter &emit,
                                 const Argument &argument) {
   switch (argument.kind()) {
   case Argument::Kind::Value:
+    if (ArrayRef<Value> found = emit.results(*argument.asNode());
+        found.empty() || !found.front())
+      return emit.error(node)
+             << "'" << argument.asNode()->name << "' has no value";
     return emit.value(argument);
   case Argument::Kind::Int:
     return emit.indices({argument.asInt()});
@@ -46,6 +50,17 @@ valuesOf(const AtenNode &node, Emitter &emit, ArrayRef<Argument> arguments) {
   return values;
 }
 
+/// Whether a value may stand for what a graph or a call says of it.
+static bool fits(Emitter &emit, Value value, const ValueInfo &info) {
+  RankedTensorType type = emit.type(value), stated = emit.typeOf(info);
+  if (!stated)
+    return false;
+  // Numbers are one element, with an axis or without.
+  if (!info.isTensor())
+    return type.getRank() <= 1;
+  return succeeded(verifyCompatibleShape(type, stated));
+}
+
 /// Lowers `graph` at the insertion point and returns what it returns.
 static FailureOr<SmallVector<Value>> emitGraph(const AtenNode &node,
                                                Emitter &emit,
@@ -58,6 +73,10 @@ static FailureOr<SmallVector<Value>> emitGraph(const AtenNode &node,
     if (next == inputs.size())
       return emit.error(node)
              << "graph '" << graph.name << "' takes more than it is given";
+    if (!fits(emit, inputs[next], inner->info()))
+      return emit.error(node)
+             << "graph '" << graph.name << "' is given something else than '"
+             << inner->name << "' is";
     emit.setResults(*inner, {inputs[next++]});
   }
   if (failed(emit.emitNodes(graph)))
@@ -100,8 +119,11 @@ static FailureOr<Results> lowerCond(const AtenNode &node, Emitter &emit) {
   if (failed(operands) || failed(condition))
     return failure();
   SmallVector<RankedTensorType> types;
-  for (const ValueInfo &info : node.get().results)
+  for (const ValueInfo &info : node.get().results) {
     types.push_back(emit.typeOf(info));
+    if (!types.back())
+      return emit.error(node) << "a result is neither a tensor nor a number";
+  }
 
   OperationState state(emit.location, coreai::IfOp::getOperationName());
   state.addOperands(predicate(emit, *condition));
@@ -203,8 +225,16 @@ static FailureOr<Results> lowerWhileLoop(const AtenNode &node, Emitter &emit) {
       valuesOf(node, emit, node[3u].asList());
   if (failed(carried) || failed(additional))
     return failure();
-  for (auto [value, info] : llvm::zip(*carried, node.get().results))
+  if (carried->size() != node.numResults())
+    return emit.error(node)
+           << "a loop over " << carried->size() << " values has "
+           << node.numResults() << " results";
+  for (auto [value, info] : llvm::zip_equal(*carried, node.get().results)) {
+    if (!fits(emit, value, info))
+      return emit.error(node) << "a result is of another type than what the "
+                                 "loop begins with";
     value = emit.withType(value, emit.typeOf(info));
+  }
 
   auto inputs = [&](ValueRange state) {
     SmallVector<Value> values(state);
@@ -216,6 +246,9 @@ static FailureOr<Results> lowerWhileLoop(const AtenNode &node, Emitter &emit) {
         emitGraph(node, emit, conditionGraph, inputs(state));
     if (failed(values))
       return failure();
+    if (values->size() != 1)
+      return emit.error(node)
+             << "the condition returns " << values->size() << " values";
     return values->front();
   };
   auto body = [&](ValueRange state) -> FailureOr<SmallVector<Value>> {
@@ -300,6 +333,16 @@ static FailureOr<Results> forEachStep(
   return results;
 }
 
+/// Whether there is a first axis to step through.
+static LogicalResult checkSequences(const AtenNode &node, Emitter &emit,
+                                    ArrayRef<Value> sequences) {
+  if (llvm::all_of(sequences, [&](Value sequence) {
+        return emit.type(sequence).getRank() > 0;
+      }))
+    return success();
+  return emit.error(node) << "a loop over a tensor without axes";
+}
+
 /// Steps through the first axis of `xs`: per step, `graph` gets the carried
 /// values, an element of each of `xs`, and the additional values, and gives the
 /// next carried values and what is stacked up along the first axis of the other
@@ -316,6 +359,8 @@ static FailureOr<Results> stepThrough(const AtenNode &node, Emitter &emit,
     return failure();
   if (sequences->empty())
     return emit.error(node) << "a loop over nothing";
+  if (failed(checkSequences(node, emit, *sequences)))
+    return failure();
   size_t numCarried = carried->size();
   DimExpr length(emit, sequences->front(), 0);
 
@@ -323,6 +368,9 @@ static FailureOr<Results> stepThrough(const AtenNode &node, Emitter &emit,
   SmallVector<Value> state = {emit.indices({0})};
   for (auto [i, info] : llvm::enumerate(node.get().results)) {
     RankedTensorType type = emit.typeOf(info);
+    if (!type || (i < numCarried ? !fits(emit, (*carried)[i], info)
+                                 : type.getRank() == 0))
+      return emit.error(node) << "result " << i << " cannot come of the loop";
     if (i < numCarried) {
       state.push_back(emit.withType((*carried)[i], type));
       continue;
@@ -376,6 +424,8 @@ static FailureOr<Results> lowerAssociativeScan(const AtenNode &node,
     return failure();
   if (sequences->empty())
     return emit.error(node) << "a scan over nothing";
+  if (failed(checkSequences(node, emit, *sequences)))
+    return failure();
   DimExpr length(emit, sequences->front(), 0);
 
   // The state: the step, the results, which begin as the inputs.

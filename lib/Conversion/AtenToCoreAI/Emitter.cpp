@@ -675,6 +675,12 @@ Value Emitter::withType(Value x, RankedTensorType type) {
 
 Value Emitter::refine(Value x, RankedTensorType type) {
   auto known = cast<RankedTensorType>(x.getType());
+  if (known.getRank() != type.getRank()) {
+    failed = true;
+    emitError(location) << "a value of type " << known << " cannot be of type "
+                        << type;
+    return x;
+  }
   SmallVector<int64_t> extents(known.getShape());
   for (auto [extent, stated] : llvm::zip_equal(extents, type.getShape()))
     if (ShapedType::isDynamic(extent))

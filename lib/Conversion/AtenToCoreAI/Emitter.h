@@ -100,6 +100,8 @@ public:
   }
   /// The value with all the extents that torch knows of it.
   mlir::Value refined(const Argument &argument) {
+    if (!argument.isValue())
+      return value(argument);
     return refine(value(argument), typeOf(argument.asNode()->info()));
   }
   mlir::Value refined(const AtenNode &node, llvm::StringRef parameter) {
@@ -364,6 +366,7 @@ private:
   mlir::Value reductionOfNothing(llvm::StringRef op, mlir::Value x,
                                  llvm::ArrayRef<int64_t> axes);
 
+  mlir::LogicalResult checkOperands(const Node &node);
   mlir::LogicalResult emitNode(const Node &node);
   /// The graph of a call of an external module, in front of the entry point.
   mlir::LogicalResult emitModuleGraph(const Program &program,

@@ -3,6 +3,7 @@
 // One exported program as one public graph: which placeholders are inputs,
 // weights and state, what everything is called, and the pass over the nodes.
 
+#include "CallShapes.h"
 #include "DebugRecorder.h"
 #include "Emitter.h"
 #include "GraphBuilder.h"
@@ -262,6 +263,8 @@ LogicalResult Emitter::emitEntryPoint(const EntryPoint &entry) {
   for (const Interface::Output &output : interface->outputs) {
     const Node *node = output.spec->value.asNode();
     currentNode = node;
+    if (this->results(*node).empty() || !this->results(*node).front())
+      return error(*node) << "the output '" << output.name << "' has no value";
     Value value = this->value(output.spec->value);
     if (!node->info().isTensor())
       value = reshape(value, ArrayRef<int64_t>());
@@ -389,9 +392,25 @@ static bool isEmpty(const Node &node) {
          });
 }
 
+/// Whether all operands of a call have values. Checks have none, nor have
+/// results that are neither numbers nor tensors.
+LogicalResult Emitter::checkOperands(const Node &node) {
+  const Node *missing = nullptr;
+  forEachOperand(node.arguments, [&](const Node *operand) {
+    ArrayRef<Value> found = results(*operand);
+    if (found.empty() || (!operand->returnsTuple && !found.front()))
+      missing = operand;
+  });
+  if (!missing)
+    return success();
+  return error(node) << "the operand '" << missing->name << "' has no value";
+}
+
 LogicalResult Emitter::emitNode(const Node &node) {
   if (isAssertion(node.callee->name))
     return success();
+  if (mlir::failed(checkOperands(node)))
+    return failure();
   if (node.callee->name == "getitem") {
     ArrayRef<Value> tuple = results(*node.arguments[0].asNode());
     int64_t position = node.arguments[1].asInt();
@@ -449,6 +468,10 @@ LogicalResult Emitter::emitNode(const Node &node) {
   if (!lower)
     return error(node) << "Unsupported ATen op: " << node.callee->name
                        << "; add a lowering with register_torch_lowering()";
+  if (std::string contradiction = findContradiction(
+          node, isElementwise(node.callee->nameSpace, node.callee->name));
+      !contradiction.empty())
+    return error(node) << contradiction;
   // A branch of a conditional has nodes of its own.
   llvm::SaveAndRestore outerNode(mayBeEmpty, hasOpenExtents(node));
   FailureOr<Results> lowered = lower(AtenNode(node), *this);
@@ -464,6 +487,9 @@ LogicalResult Emitter::emitNode(const Node &node) {
 }
 
 LogicalResult Emitter::checkResults(const Node &node, ArrayRef<Value> lowered) {
+  if (lowered.size() != node.results.size())
+    return error(node) << node.name << ": " << lowered.size() << " results vs "
+                       << node.results.size();
   for (auto [i, info, value] : llvm::enumerate(node.results, lowered)) {
     if (!info.isTensor() || !value)
       continue;

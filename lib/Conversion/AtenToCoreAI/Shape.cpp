@@ -426,6 +426,8 @@ static Value joinBits(Value x, IntegerType wide, int64_t parts, Emitter &emit) {
   Type digit = emit.builder.getIntegerType(width, /*isSigned=*/false);
   Value groups =
       emit.cast(emit.convert(splitAxis(x, axis, parts, emit), digit), wide);
+  if (emit.hasFailed())
+    return groups;
   Value sum;
   for (int64_t part = 0; part < parts; ++part) {
     SmallVector<int64_t> shape(emit.type(groups).getShape());

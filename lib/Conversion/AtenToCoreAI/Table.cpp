@@ -87,19 +87,37 @@ namespace {
 struct Lowering {
   LoweringFn lower = nullptr;
   OperatorSet set = OperatorSet::Decomposed;
+  /// Operands are broadcast, and the result has one element for each.
+  bool isElementwise = false;
 };
 } // namespace
+
+static bool isElementwiseFamily(StringRef family) {
+  constexpr StringRef kFamilies[] = {"Activation",
+                                     "Arithmetic",
+                                     "Bessel",
+                                     "Comparison",
+                                     "Elementwise",
+                                     "ErrorFunction",
+                                     "Gamma",
+                                     "OrthogonalPolynomials",
+                                     "UndecomposedElementwise"};
+  return llvm::is_contained(kFamilies, family);
+}
 
 static Lowering lookUp(StringRef nameSpace, StringRef name) {
   static const llvm::StringMap<Lowering> table = [] {
     llvm::StringMap<Lowering> result(kKeys.size());
-    auto add = [&](llvm::ArrayRef<TableEntry> entries, OperatorSet set) {
+    auto add = [&](llvm::ArrayRef<TableEntry> entries, OperatorSet set,
+                   bool isElementwise) {
       for (const TableEntry &entry : entries)
-        result.insert({entry.name, {entry.lower, set}});
+        result.insert({entry.name, {entry.lower, set, isElementwise}});
     };
-#define FAMILY(Name, Macro) add(lowerings##Name(), OperatorSet::Decomposed);
+#define FAMILY(Name, Macro)                                                    \
+  add(lowerings##Name(), OperatorSet::Decomposed, isElementwiseFamily(#Name));
 #include "Families.def"
-#define FAMILY(Name) add(lowerings##Name(), OperatorSet::All);
+#define FAMILY(Name)                                                           \
+  add(lowerings##Name(), OperatorSet::All, isElementwiseFamily(#Name));
 #include "Undecomposed/Families.def"
     return result;
   }();
@@ -110,6 +128,10 @@ static Lowering lookUp(StringRef nameSpace, StringRef name) {
 
 LoweringFn corten::findLowering(StringRef nameSpace, StringRef name) {
   return lookUp(nameSpace, name).lower;
+}
+
+bool corten::isElementwise(StringRef nameSpace, StringRef name) {
+  return lookUp(nameSpace, name).isElementwise;
 }
 
 // Checks and prints have no counterpart in a program.

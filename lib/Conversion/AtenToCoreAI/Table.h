@@ -29,6 +29,9 @@ struct TableEntry {
 /// if there is none.
 LoweringFn findLowering(llvm::StringRef nameSpace, llvm::StringRef name);
 
+/// Operators that work on each element of operands that are broadcast.
+bool isElementwise(llvm::StringRef nameSpace, llvm::StringRef name);
+
 /// Ops that only check or print something at run time and produce no value;
 /// they are dropped, together with what only they need.
 bool isAssertion(llvm::StringRef name);

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
+from support import mirror
 from support.cases import convert
 from support.runtime import interface, narrow, run_calls
 from torch.utils import _pytree as pytree
@@ -140,11 +141,14 @@ def one_line(error: BaseException) -> str:
 
 
 def measure(architecture: Architecture) -> Result:
-    """Export, convert, run, compare; never raises."""
+    """Export, convert, run, compare, also with the asset we write; never raises."""
     start = time.perf_counter()
     facts: dict[str, Any] = {}
     try:
-        _measure(architecture, facts)
+        with mirror.watch() as problems:
+            _measure(architecture, facts)
+        if problems:
+            raise Miss(f"our asset is another one: {problems[0]}")
     except Exception as error:
         facts["reason"] = f"{type(error).__name__}: {one_line(error)}"
     return Result(

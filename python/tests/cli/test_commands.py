@@ -363,6 +363,24 @@ class TestConvert:
         assert running.wait(60) == -stop
         assert list(tmp_path.iterdir()) == []
 
+    def test_a_crash_is_an_error(self, large: Path, tmp_path: Path) -> None:
+        """A signal in the middle of a conversion stands in for a fault."""
+        arguments = [CORTEN, "convert", large, "-o", tmp_path / "out.aimodel"]
+        for _ in range(20):
+            running = subprocess.Popen(arguments, stderr=subprocess.PIPE, text=True)
+            maps = Path(f"/proc/{running.pid}/maps")
+            while running.poll() is None and str(large) not in maps.read_text():
+                pass
+            running.send_signal(signal.SIGSEGV)
+            _, message = running.communicate(timeout=60)
+            if running.returncode == 2:
+                break
+            # It came while the asset was written, or later.
+            shutil.rmtree(tmp_path)
+            tmp_path.mkdir()
+        assert message.startswith("corten: error: the conversion crashed")
+        assert list(tmp_path.iterdir()) == []
+
     @pytest.mark.parametrize(
         ("arguments", "message"),
         [

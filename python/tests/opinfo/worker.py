@@ -22,6 +22,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 import torch
 from coreai.runtime import NDArray
+from support import mirror
 from support.runtime import from_numpy, to_numpy
 
 import coreai_torch
@@ -79,7 +80,10 @@ def _run(
     program: AIProgram, inputs: Mapping[str, torch.Tensor]
 ) -> dict[str, torch.Tensor]:
     with tempfile.TemporaryDirectory() as folder:
-        asset = program.save_asset(Path(folder) / "program.aimodel")
+        with mirror.watch() as problems:
+            asset = program.save_asset(Path(folder) / "program.aimodel")
+        if problems:
+            raise AssertionError(problems[0])
         return asyncio.run(_call(asset, inputs))
 
 

@@ -94,6 +94,7 @@ def problems(program: AIProgram, path: Path) -> Iterator[str]:
 def watch() -> Iterator[list[str]]:
     """Collect the problems of all assets that are saved meanwhile."""
     found: list[str] = []
+    before = AIProgram.save_asset
 
     @wraps(_official_save)
     def save_asset(program: AIProgram, path: Any, *args: Any, **kwargs: Any) -> Any:
@@ -105,4 +106,4 @@ def watch() -> Iterator[list[str]]:
     try:
         yield found
     finally:
-        AIProgram.save_asset = _official_save
+        AIProgram.save_asset = before

@@ -199,6 +199,8 @@ private:
   const AtenNode &node;
   Emitter &emit;
   int64_t ellipsisRank = 0;
+  /// By label; 1 where no operand has more.
+  llvm::DenseMap<int, int64_t> extents;
 };
 
 } // namespace
@@ -227,6 +229,18 @@ FailureOr<Labelled> Einsum::operand(StringRef term, Value x) {
   LabelsOr labels = parse(term, emit.type(x).getRank() - letters);
   if (failed(labels))
     return failure();
+  ArrayRef<int64_t> shape = emit.type(x).getShape();
+  if (labels->size() != shape.size())
+    return emit.error(node) << "einsum: '" << term
+                            << "' for an operand of rank " << shape.size();
+  for (auto [label, extent] : llvm::zip_equal(*labels, shape)) {
+    int64_t &known = extents.try_emplace(label, 1).first->second;
+    if (known == 1 || ShapedType::isDynamic(known))
+      known = extent;
+    else if (extent != known && extent != 1 && !ShapedType::isDynamic(extent))
+      return emit.error(node) << "einsum: an axis has the extents " << known
+                              << " and " << extent;
+  }
   for (size_t first = 0; first < labels->size(); ++first)
     for (size_t second = labels->size() - 1; second > first; --second) {
       int label = (*labels)[first];
@@ -403,6 +417,11 @@ FailureOr<Value> Einsum::lower() {
         wanted.push_back(letter);
   }
 
+  for (auto [place, label] : llvm::enumerate(wanted))
+    if (!extents.contains(label) ||
+        llvm::is_contained(ArrayRef(wanted).take_front(place), label))
+      return emit.error(node) << "einsum: the result '" << output
+                              << "' has an axis twice, or one of no operand";
   Labelled result = operands.front();
   for (size_t next = 1; next < operands.size(); ++next) {
     auto isNeeded = [&](int label) {

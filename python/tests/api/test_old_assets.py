@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Files in forms that older writers used; coreai-core can still write them."""
+
+from __future__ import annotations
+
+from importlib.metadata import version
+from pathlib import Path
+
+import pytest
+from coreai._compiler import ir
+from coreai.authoring import AIProgram, Context
+from coreai.authoring.asset import _serialize_module_to_bytecode
+from support import mirror
+
+from coreai_torch import _native
+
+pytestmark = pytest.mark.skipif(
+    version("coreai-core") != "1.0.0b2", reason="programs cannot be made from text"
+)
+
+
+def _program(inputs: list[str], constants: list[str], op: str, result: str) -> str:
+    arguments = [
+        f'%a{i}: {kind} {{coreai.name = "a{i}"}}' for i, kind in enumerate(inputs)
+    ]
+    lines = [f"%c{i} = coreai.constant {text}" for i, text in enumerate(constants)]
+    kinds = inputs + [text.rpartition(" : ")[2] for text in constants]
+    operands = [f"%a{i}" for i in range(len(inputs))]
+    operands += [f"%c{i}" for i in range(len(constants))]
+    return "\n".join(
+        [
+            f"coreai.graph @main({', '.join(arguments)}) ->",
+            f'    ({result} {{coreai.name = "r"}}) {{',
+            *lines,
+            f'%r = "coreai.{op}"({", ".join(operands)}) :',
+            f"    ({', '.join(kinds)}) -> {result}",
+            f"coreai.output %r : {result}",
+            "}",
+        ]
+    )
+
+
+#: Of one number: the decomposition of more has forms that cannot be older.
+_PER_TENSOR = [
+    "dense<0.5> : tensor<f32>",
+    "dense<3> : tensor<si8>",
+    "dense<0.0> : tensor<f32>",
+    "dense<0> : tensor<si32>",
+]
+_PER_BLOCK = [
+    "dense<[[0.5], [0.25]]> : tensor<2x1xf32>",
+    "dense<[[1], [2]]> : tensor<2x1xsi8>",
+    "dense<0.0> : tensor<2x1xf32>",
+]
+
+#: The old form, the day before there was a newer one, and a program.
+FORMS = {
+    "primitive.reshape_v1": (
+        20260203,
+        _program(
+            ["tensor<2x3xf32>"],
+            ["dense<[3, 2]> : tensor<2xui32>"],
+            "reshape",
+            "tensor<3x2xf32>",
+        ),
+    ),
+    "primitive.get_shape_v1": (
+        20260316,
+        _program(["tensor<?x3xf32>"], [], "get_shape", "tensor<2xui32>"),
+    ),
+    "tile_v1": (
+        20260218,
+        _program(
+            ["tensor<2x3xf32>"],
+            ["dense<[2, 1]> : tensor<2xui32>"],
+            "tile",
+            "tensor<4x3xf32>",
+        ),
+    ),
+    "quantize_v1": (
+        20260101,
+        _program(["tensor<f32>"], _PER_TENSOR, "quantize", "tensor<si8>"),
+    ),
+    "dequantize_v1": (
+        20260101,
+        _program(["tensor<si8>"], _PER_TENSOR, "dequantize", "tensor<f32>"),
+    ),
+    "primitive.blockwise_shift_scale_v1": (
+        20260101,
+        _program(
+            ["tensor<4x6xsi8>"], _PER_BLOCK, "blockwise_shift_scale", "tensor<4x6xf32>"
+        ),
+    ),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_old_forms(form: str, tmp_path: Path) -> None:
+    date, text = FORMS[form]
+    program = AIProgram._from_mlir_module(
+        ir.Module.parse(text, Context()._mlir_context)
+    )
+    path = tmp_path / "old.aimodel"
+    path.mkdir()
+    _serialize_module_to_bytecode(
+        program._mlir_module, path / "main.mlirb", dialect_version=date
+    )
+    old = (path / "main.mlirb").read_bytes()
+    assert f'"aicode.{form}"' in _native.code_text(old)
+    assert _native.rewrite_asset(str(path), through_program=False) == old
+    # In the forms of today it is the program that coreai-core reads.
+    new = _native.rewrite_asset(str(path), through_program=True)
+    assert f'"aicode.{form}"' not in _native.code_text(new)
+    assert mirror.saved_again(new) == mirror.saved_again(old)
