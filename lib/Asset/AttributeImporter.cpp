@@ -434,11 +434,10 @@ Attribute AttributeImporter::elements(Attribute data, Type type) {
     error() << "constant of type " << type;
     return {};
   }
-  int64_t width = tensor.getElementTypeBitWidth();
-  if (isa<ComplexType>(tensor.getElementType()))
-    width = int64_t(2) * cast<ComplexType>(tensor.getElementType())
-                             .getElementType()
-                             .getIntOrFloatBitWidth();
+  auto complex = dyn_cast<ComplexType>(tensor.getElementType());
+  int64_t width =
+      complex ? int64_t(2) * complex.getElementType().getIntOrFloatBitWidth()
+              : tensor.getElementTypeBitWidth();
   if (auto resource = dyn_cast<aicode::ResourceAttr>(data)) {
     AsmResourceBlob *blob = resource.getHandle().getBlob();
     StringRef key = resource.getHandle().getKey();

@@ -461,7 +461,10 @@ bool Functionalizer::rewriteGetitem(const Node *node) {
   };
   if (auto found = dissolvedResults.find(tuple);
       found != dissolvedResults.end()) {
-    substitutes[node] = found->second[position(found->second.size())];
+    unsigned result = position(found->second.size());
+    if (result >= found->second.size())
+      return fail(*node, "is a result that its region does not have");
+    substitutes[node] = found->second[result];
     return true;
   }
   rewritten.push_back(node);
@@ -545,12 +548,21 @@ bool Functionalizer::rewriteBatchNorm(const Node *node) {
 bool Functionalizer::dissolve(const Node *node) {
   bool isAutocast = node->callee->name == "wrap_with_autocast";
   unsigned position = isAutocast ? 4 : 1;
-  if (isAutocast && node->arguments[2].asInt() != 0)
+  if (node->arguments.size() <= position ||
+      node->arguments[position].kind() != Argument::Kind::Graph)
+    return fail(*node, "has no region to run");
+  if (isAutocast &&
+      (!node->arguments[2].isNumber() || node->arguments[2].asInt() != 0))
     return fail(*node, "casts automatically");
   const Graph *region = node->arguments[position].asGraph();
   if (!dissolved.insert(region).second)
     return fail(*node, "runs a region for the second time");
   ArrayRef<Argument> operands = node->arguments.drop_front(position + 1);
+  size_t numInputs = llvm::count_if(region->nodes, [](const Node *inner) {
+    return inner->kind == Node::Kind::Placeholder;
+  });
+  if (operands.size() != numInputs)
+    return fail(*node, "does not fit the region that it runs");
   std::vector<const Node *> body;
   for (const Node *inner : region->nodes) {
     if (inner->kind == Node::Kind::Placeholder) {

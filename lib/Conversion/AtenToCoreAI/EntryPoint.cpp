@@ -3,7 +3,7 @@
 // One exported program as one public graph: which placeholders are inputs,
 // weights and state, what everything is called, and the pass over the nodes.
 
-#include "CallShapes.h"
+#include "CallShapes/CallShapes.h"
 #include "DebugRecorder.h"
 #include "Emitter.h"
 #include "GraphBuilder.h"

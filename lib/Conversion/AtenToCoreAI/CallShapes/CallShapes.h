@@ -4,8 +4,8 @@
 // sees to it that programs have; files that somebody changed, and graphs that
 // were edited, may not, and lowerings rely on it.
 
-#ifndef CORTEN_LIB_CONVERSION_ATENTOCOREAI_CALLSHAPES_H
-#define CORTEN_LIB_CONVERSION_ATENTOCOREAI_CALLSHAPES_H
+#ifndef CORTEN_LIB_CONVERSION_ATENTOCOREAI_CALLSHAPES_CALLSHAPES_H
+#define CORTEN_LIB_CONVERSION_ATENTOCOREAI_CALLSHAPES_CALLSHAPES_H
 
 #include "corten/Program/Program.h"
 
@@ -19,4 +19,4 @@ std::string findContradiction(const Node &node, bool isElementwise);
 
 } // namespace corten
 
-#endif // CORTEN_LIB_CONVERSION_ATENTOCOREAI_CALLSHAPES_H
+#endif // CORTEN_LIB_CONVERSION_ATENTOCOREAI_CALLSHAPES_CALLSHAPES_H
