@@ -69,9 +69,10 @@ Value Decomposer::mean(ValueRange args) {
   Type kind = accumulator(narrow);
   Type wide = aicode::UInt64Type::get(context());
   size_t rank = shape(args[0]).size();
-  Value sum = make("reduce_sum_v1", {castTo(args[0], kind), args[1]},
-                   tensor(dynamic(rank), kind));
-  Value extents = shapeOf(args[0]);
+  Value widened = castTo(args[0], kind);
+  Value sum =
+      make("reduce_sum_v1", {widened, args[1]}, tensor(dynamic(rank), kind));
+  Value extents = shapeOf(widened);
   int64_t count = shape(args[1]).front();
   Value column =
       make("primitive.reshape_v2", {args[1], signedNumbers({count, 1})},

@@ -154,6 +154,7 @@ DECOMPOSITIONS = {
     "sum ui8": _reduce("reduce_sum", (2, 3), "ui8", "1", (2, 1)),
     "product bf16": _reduce("reduce_product", (2, 3), "bf16", "1", (2, 1)),
     "mean f16": _reduce("reduce_mean", (2, 3), "f16", "1", (2, 1)),
+    "mean unknown f16": _reduce("reduce_mean", ("?", 3), "f16", "1", ("?", 1)),
     "sigmoid f16": _program(
         "coreai.sigmoid", ["tensor<?x3xf16>"], [], "tensor<?x3xf16>"
     ),

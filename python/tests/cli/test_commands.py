@@ -355,7 +355,11 @@ class TestConvert:
         self, stop: signal.Signals, large: Path, tmp_path: Path
     ) -> None:
         path = tmp_path / "out.aimodel"
-        running = subprocess.Popen([CORTEN, "convert", large, "-o", path])
+        # Somebody who runs the tests in the background may ignore interrupts.
+        running = subprocess.Popen(
+            [CORTEN, "convert", large, "-o", path],
+            preexec_fn=lambda: signal.signal(stop, signal.SIG_DFL),
+        )
         # The asset is made beside its place.
         while not any(tmp_path.iterdir()):
             assert running.poll() is None

@@ -122,6 +122,12 @@ void shapes::checkIndex(CheckedCall &call) {
     call.checkResult(*expected);
 }
 
+/// Indices and what goes there are both read in one row.
+void shapes::checkPut(CheckedCall &call) {
+  checkSameCount(call, call.shape("source"), call.shape("index"));
+  call.checkResult(call.shape("self"));
+}
+
 void shapes::checkIndexPut(CheckedCall &call) {
   if (std::optional<Shape> part = indexedShape(call)) {
     Shape values = call.shape("values");

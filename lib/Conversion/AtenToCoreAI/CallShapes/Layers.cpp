@@ -139,14 +139,15 @@ static Size pooledExtent(CheckedCall &call, Size extent, size_t place) {
       return anySize();
   int64_t room = extent.get() + 2 * padding.get() -
                  dilation.get() * (kernel.get() - 1) - 1;
+  // A window that begins in the tensor may end beyond it.
+  if (call.flag("ceil_mode"))
+    room += stride.get() - 1;
   call.require(room >= 0 && 2 * padding.get() <= kernel.get(),
                "the window is larger than the tensor, or the padding too wide");
+  int64_t count = room / stride.get() + 1;
   if (!call.flag("ceil_mode"))
-    return room / stride.get() + 1;
-  // A window that begins in the padding behind the tensor is none.
-  int64_t count = llvm::divideCeil(std::max<int64_t>(room, 0),
-                                   static_cast<uint64_t>(stride.get())) +
-                  1;
+    return count;
+  // One that begins in the padding behind the tensor is none.
   return (count - 1) * stride.get() >= extent.get() + padding.get() ? count - 1
                                                                     : count;
 }
