@@ -209,20 +209,25 @@ void shapes::checkLayerNorm(CheckedCall &call) {
 void shapes::checkAttention(CheckedCall &call) {
   Shape query = call.shape("query"), key = call.shape("key"),
         value = call.shape("value");
-  if (query.size() < 2 || key.size() != query.size() ||
-      value.size() != query.size())
-    return call.fail("the operands have different ranks");
-  size_t last = query.size() - 1;
-  call.require(fits(query[last], key[last]) &&
-                   fits(key[last - 1], value[last - 1]),
+  if (query.size() < 2 || key.size() < 2 || value.size() < 2)
+    return call.fail("an operand is no matrix");
+  call.require(fits(query.back(), key.back()) &&
+                   fits(key[key.size() - 2], value[value.size() - 2]),
                "the operands do not fit each other");
+  // Several heads of the query may share one of the others.
+  bool areShared = call.flag("enable_gqa");
+  Shape expected;
+  for (ArrayRef<Size> shape : {query, key, value}) {
+    Shape batches(shape.drop_back(2));
+    if (areShared && !batches.empty())
+      batches.back() = anySize();
+    broadcastInto(call, expected, batches);
+  }
+  expected.append({query[query.size() - 2], value.back()});
   if (call.has("attn_mask"))
-    call.require(call.shape("attn_mask").size() <= query.size(),
+    call.require(call.shape("attn_mask").size() <= expected.size(),
                  "the mask has more axes than the operands");
-  query[last] = value[last];
-  for (size_t axis = 0; axis + 2 < query.size(); ++axis)
-    query[axis] = anySize();
-  call.checkResult(query);
+  call.checkResult(expected);
 }
 
 void shapes::checkResize(CheckedCall &call) {
