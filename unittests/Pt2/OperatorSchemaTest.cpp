@@ -77,17 +77,19 @@ TEST(OperatorSchemaTest, Types) {
   Argument list = Argument::list(builder.save({Argument::integer(1)}));
   Argument values = Argument::list(builder.save({value, Argument()}));
 
-  ParameterType ints{Base::Int, false, true};
+  ParameterType ints{.base = Base::Int, .isList = true};
   EXPECT_TRUE(ints.accepts(list));
   EXPECT_FALSE(ints.accepts(value));
   EXPECT_FALSE(ints.accepts(values));
-  ParameterType optionalTensors{Base::Tensor, true, true};
+  ParameterType optionalTensors{
+      .base = Base::Tensor, .hasOptionalElements = true, .isList = true};
   EXPECT_TRUE(optionalTensors.accepts(values));
-  ParameterType tensorType{Base::Tensor, false, false};
+  EXPECT_FALSE(optionalTensors.accepts(Argument()));
+  ParameterType tensorType{.base = Base::Tensor};
   EXPECT_TRUE(tensorType.accepts(value));
   EXPECT_FALSE(tensorType.accepts(Argument()));
   EXPECT_FALSE(tensorType.accepts(list));
-  ParameterType flag{Base::Bool, false, false};
+  ParameterType flag{.base = Base::Bool};
   EXPECT_FALSE(flag.accepts(Argument::integer(1)));
   EXPECT_TRUE(flag.accepts(Argument::boolean(true)));
 }

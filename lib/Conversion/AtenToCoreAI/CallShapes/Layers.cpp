@@ -230,6 +230,18 @@ void shapes::checkAttention(CheckedCall &call) {
   call.checkResult(expected);
 }
 
+/// One number for each index along an axis, in whatever shape.
+void shapes::checkChannels(CheckedCall &call) {
+  Shape input = call.shape("input");
+  std::optional<size_t> axis = call.axis("axis", input.size());
+  if (!axis || input.empty())
+    return call.fail("the tensor has no such axis");
+  for (StringRef parameter : {"scales", "zero_points"})
+    if (call.has(parameter))
+      checkSameCount(call, call.shape(parameter), input[*axis]);
+  call.checkResult(input);
+}
+
 void shapes::checkResize(CheckedCall &call) {
   checkPattern(call, call.has("self") ? "self:n,c,_,_ -> n,c,_,_"
                                       : "input:n,c,_,_ -> n,c,_,_");
