@@ -367,6 +367,7 @@ private:
                                  llvm::ArrayRef<int64_t> axes);
 
   mlir::LogicalResult checkOperands(const Node &node);
+  mlir::LogicalResult emitGetItem(const Node &node);
   mlir::LogicalResult emitNode(const Node &node);
   /// The graph of a call of an external module, in front of the entry point.
   mlir::LogicalResult emitModuleGraph(const Program &program,

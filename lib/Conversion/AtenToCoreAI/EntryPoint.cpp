@@ -406,23 +406,34 @@ LogicalResult Emitter::checkOperands(const Node &node) {
   return error(node) << "the operand '" << missing->name << "' has no value";
 }
 
+/// Picks a result of a call, or an element of a list that stands in the graph.
+LogicalResult Emitter::emitGetItem(const Node &node) {
+  const Argument &from = node.arguments[0];
+  SmallVector<Value> elements;
+  if (from.isList())
+    for (const Argument &element : from.asList())
+      elements.push_back(value(element));
+  else if (from.isValue())
+    elements.assign(results(*from.asNode()).begin(),
+                    results(*from.asNode()).end());
+  else
+    return error(node) << "what it picks from has no elements";
+  int64_t count = elements.size(), position = node.arguments[1].asInt();
+  if (position < 0)
+    position += count;
+  if (position < 0 || position >= count)
+    return error(node) << "there is no element " << position << " of " << count;
+  setResults(node, {elements[position]});
+  return success();
+}
+
 LogicalResult Emitter::emitNode(const Node &node) {
   if (isAssertion(node.callee->name))
     return success();
   if (mlir::failed(checkOperands(node)))
     return failure();
-  if (node.callee->name == "getitem") {
-    ArrayRef<Value> tuple = results(*node.arguments[0].asNode());
-    int64_t position = node.arguments[1].asInt();
-    if (position < 0)
-      position += tuple.size();
-    if (position < 0 || position >= static_cast<int64_t>(tuple.size()))
-      return error(node) << "result " << position << " of '"
-                         << node.arguments[0].asNode()->name
-                         << "' does not exist";
-    setResults(node, {tuple[position]});
-    return success();
-  }
+  if (node.callee->name == "getitem")
+    return emitGetItem(node);
   if (isModuleCall(node))
     return emitModuleCall(node);
   // Lowerings rely on every type having an equivalent.

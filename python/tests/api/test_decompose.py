@@ -309,6 +309,19 @@ def test_a_decomposed_program_is_fine_too():
     assert str(convert(exported, decompose=True)) == str(convert(exported))
 
 
+def test_an_element_of_nothing_is_an_error():
+    """Lists of results in lists of results are not followed."""
+
+    class Bins(nn.Module):
+        def forward(self, x):
+            counts, edges = torch.histogramdd(x, (1, 1))
+            return counts, *edges
+
+    exported = torch.export.export(Bins(), (torch.randn(5, 2),))
+    with pytest.raises(ValueError, match="what it picks from has no elements"):
+        convert(exported, decompose=True)
+
+
 def test_the_program_given_stays_as_it_was():
     exported = torch.export.export(Linear(), (example(),))
     before = exported.graph_module.code
