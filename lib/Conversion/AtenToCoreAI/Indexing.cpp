@@ -104,8 +104,7 @@ static Value lowerMaskedSelect(const AtenNode &node, Emitter &emit) {
 
 /// [n, rank]. Without axes, the number of rows still tells whether the one
 /// element is zero.
-static Value nonZero(const AtenNode &node, Emitter &emit) {
-  Value x = emit.tensor(node, "self");
+static Value nonZero(Value x, Emitter &emit) {
   if (isa<ComplexType>(emit.type(x).getElementType()))
     x = emit.convert(x, emit.i1());
   if (emit.type(x).getRank() > 0)
@@ -118,13 +117,17 @@ static Value nonZero(const AtenNode &node, Emitter &emit) {
 
 /// nonzero(self): [n, rank], in row-major order.
 static Value lowerNonZero(const AtenNode &node, Emitter &emit) {
-  return nonZero(node, emit);
+  return nonZero(emit.tensor(node, "self"), emit);
 }
 
-/// nonzero_numpy(self): the same as one vector per axis.
+/// nonzero_numpy(self): the same as one vector per axis. A number is one
+/// element along an axis.
 static FailureOr<Results> lowerNonZeroColumns(const AtenNode &node,
                                               Emitter &emit) {
-  Value places = nonZero(node, emit);
+  Value x = emit.tensor(node, "self");
+  if (emit.type(x).getRank() == 0)
+    x = emit.reshape(x, {1});
+  Value places = nonZero(x, emit);
   Results columns;
   auto type = RankedTensorType::get({ShapedType::kDynamic, 1}, emit.si32());
   for (int64_t axis = 0, rank = emit.type(places).getDimSize(1); axis < rank;
@@ -139,7 +142,7 @@ static FailureOr<Results> lowerNonZeroColumns(const AtenNode &node,
 /// nonzero_static(self, size, fill_value): the first `size` places; rows that
 /// are missing hold the fill value.
 static Value lowerNonZeroStatic(const AtenNode &node, Emitter &emit) {
-  Value places = nonZero(node, emit);
+  Value places = nonZero(emit.tensor(node, "self"), emit);
   RankedTensorType type = emit.typeOf(node);
   Value rest = emit.broadcast(
       emit.reshape(emit.scalar(node.integer("fill_value"), emit.si32()),

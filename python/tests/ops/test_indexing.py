@@ -175,6 +175,9 @@ CASES = [
     exact("nonzero_of_a_number", torch.nonzero, torch.tensor(2.0)),
     exact("nonzero_columns", lambda x: torch.where(x > 0), floats(4, 3)),
     exact(
+        "nonzero_columns_of_a_number", lambda x: torch.where(x > 0), torch.tensor(2.0)
+    ),
+    exact(
         "nonzero_static", lambda x: torch.nonzero_static(x, size=5, fill_value=-7), SOME
     ),
     exact(
