@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "corten/Asset/Metadata.h"
+#include "corten/Version.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
@@ -9,6 +10,8 @@
 
 #include <chrono>
 #include <cmath>
+#include <cstdlib>
+#include <ctime>
 
 using namespace corten;
 using llvm::StringRef;
@@ -126,6 +129,24 @@ llvm::Expected<AssetMetadata> corten::parseMetadata(StringRef text) {
   if (llvm::json::Object *own = object->getObject("creatorDefinedMetadata"))
     result.creatorDefined = std::move(*own);
   return result;
+}
+
+/// When a file is made.
+static int64_t buildDate() {
+  const char *fixed = std::getenv("SOURCE_DATE_EPOCH");
+  int64_t seconds = 0;
+  if (fixed && !StringRef(fixed).getAsInteger(10, seconds))
+    return seconds;
+  return std::time(nullptr);
+}
+
+void corten::completeMetadata(AssetMetadata &metadata) {
+  if (metadata.assetVersion.empty())
+    metadata.assetVersion = AssetMetadata().assetVersion;
+  if (metadata.producer.empty())
+    metadata.producer = "corten " CORTEN_VERSION_STRING;
+  if (!metadata.creationDate)
+    metadata.creationDate = buildDate();
 }
 
 std::string corten::formatMetadata(const AssetMetadata &metadata) {

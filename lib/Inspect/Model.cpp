@@ -7,7 +7,6 @@
 #include "corten/Asset/Translation.h"
 #include "corten/Dialect/CoreAI/IR/CoreAIOps.h"
 #include "corten/Handover/Receive.h"
-#include "corten/Version.h"
 #include "corten/View/View.h"
 #include "mlir/Bytecode/BytecodeReader.h"
 #include "mlir/IR/AsmState.h"
@@ -22,7 +21,6 @@
 #include "llvm/Support/Path.h"
 #include "llvm/Support/SourceMgr.h"
 
-#include <cstdlib>
 #include <ctime>
 
 using namespace corten;
@@ -387,25 +385,11 @@ void Model::stripDebugInfo() {
     corten::stripDebugInfo(*state->code);
 }
 
-/// When a file is made: now, unless whoever builds wants the same bytes again.
-static int64_t buildDate() {
-  const char *fixed = std::getenv("SOURCE_DATE_EPOCH");
-  int64_t seconds = 0;
-  if (fixed && !StringRef(fixed).getAsInteger(10, seconds))
-    return seconds;
-  return std::time(nullptr);
-}
-
 llvm::Error Model::save(StringRef path, SaveOptions options) {
   AssetMetadata metadata =
       state->asset ? state->asset->metadata() : AssetMetadata();
   // An asset may have come without.
-  if (metadata.assetVersion.empty())
-    metadata.assetVersion = AssetMetadata().assetVersion;
-  if (metadata.producer.empty())
-    metadata.producer = "corten " CORTEN_VERSION_STRING;
-  if (!metadata.creationDate)
-    metadata.creationDate = buildDate();
+  completeMetadata(metadata);
   if (state->code)
     return writeAsset(*state->code, metadata, path, options);
   FirstError error(&state->context);

@@ -14,6 +14,7 @@
 #include "llvm/ADT/iterator_range.h"
 #include "llvm/Support/Error.h"
 
+#include <concepts>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -87,6 +88,8 @@ public:
 
   /// `text` must outlive the document.
   static llvm::Expected<JsonDocument> parse(llvm::StringRef text);
+  template <std::same_as<std::string> Temporary>
+  static llvm::Expected<JsonDocument> parse(Temporary &&text) = delete;
 
   JsonValue root() const { return {this, 0}; }
 

@@ -88,21 +88,35 @@ static llvm::Expected<Payload> readPayload(const TorchArchive &archive,
       archive, (folder + model + "_" + kind + "_config.json").str(), folder);
 }
 
-llvm::Expected<Bytes> Pt2File::readModel(StringRef model) const {
-  return archive->read(archive->has(kOldProgram)
-                           ? kOldProgram.str()
-                           : ("models/" + model + ".json").str());
-}
+namespace {
+/// The JSON of a program, with the text that it is a view of.
+struct ModelText {
+  Bytes text;
+  JsonDocument document;
 
-llvm::Expected<std::unique_ptr<Program>>
-Pt2File::read(StringRef model,
-              llvm::function_ref<bool(const Operator &)> isFunctional) const {
-  llvm::Expected<Bytes> text = readModel(model);
+  JsonValue root() const { return document.root(); }
+};
+} // namespace
+
+static llvm::Expected<ModelText> readModel(const TorchArchive &archive,
+                                           StringRef model) {
+  llvm::Expected<Bytes> text = archive.read(
+      archive.has(kOldProgram) ? kOldProgram.str()
+                               : ("models/" + model + ".json").str());
   if (!text)
     return text.takeError();
   llvm::Expected<JsonDocument> document = JsonDocument::parse(text->data);
   if (!document)
     return document.takeError();
+  return ModelText{std::move(*text), std::move(*document)};
+}
+
+llvm::Expected<std::unique_ptr<Program>>
+Pt2File::read(StringRef model,
+              llvm::function_ref<bool(const Operator &)> isFunctional) const {
+  llvm::Expected<ModelText> program = readModel(*archive, model);
+  if (!program)
+    return program.takeError();
   llvm::Expected<Payload> weights =
       readPayload(*archive, model, "weights", "serialized_state_dict.pt");
   if (!weights)
@@ -112,17 +126,14 @@ Pt2File::read(StringRef model,
   if (!constants)
     return constants.takeError();
   return ProgramReader(*weights, *constants)
-      .read(document->root(), isFunctional);
+      .read(program->root(), isFunctional);
 }
 
 llvm::Expected<Pt2Versions> Pt2File::versions(StringRef model) const {
-  llvm::Expected<Bytes> text = readModel(model);
-  if (!text)
-    return text.takeError();
-  llvm::Expected<JsonDocument> document = JsonDocument::parse(text->data);
-  if (!document)
-    return document.takeError();
-  JsonValue root = document->root(), schema = root["schema_version"];
+  llvm::Expected<ModelText> program = readModel(*archive, model);
+  if (!program)
+    return program.takeError();
+  JsonValue root = program->root(), schema = root["schema_version"];
   return Pt2Versions{root["torch_version"].string().value_or(""),
                      schema["major"].integer().value_or(0),
                      schema["minor"].integer().value_or(0)};
@@ -144,35 +155,31 @@ llvm::Expected<Pt2Example::Data> Pt2Example::data() const {
 
 /// The names of keyword arguments in the order of the program's inputs: that of
 /// the call which is in the file may be another.
-static std::vector<std::string> keywordOrder(StringRef program) {
+static std::vector<std::string> keywordOrder(JsonValue program) {
   std::vector<std::string> names;
-  llvm::Expected<JsonDocument> document = JsonDocument::parse(program);
-  if (!document) {
-    // Whoever reads the program says so.
+  // Trees that cannot be read say nothing of the order.
+  auto parse = [](const std::string &text) -> std::optional<JsonDocument> {
+    llvm::Expected<JsonDocument> document = JsonDocument::parse(text);
+    if (document)
+      return std::move(*document);
     llvm::consumeError(document.takeError());
-    return names;
-  }
-  auto parsed = [](JsonValue text) -> std::optional<JsonDocument> {
-    llvm::Expected<JsonDocument> inner =
-        JsonDocument::parse(text.string().value_or(""));
-    if (inner)
-      return std::move(*inner);
-    llvm::consumeError(inner.takeError());
     return std::nullopt;
   };
   for (JsonValue call :
-       document->root()["graph_module"]["module_call_graph"].elements()) {
+       program["graph_module"]["module_call_graph"].elements()) {
     if (call["fqn"].string() != "")
       continue;
     // [1, {"children_spec": [args, kwargs]}]: trees as torch prints them.
-    std::optional<JsonDocument> tree = parsed(call["signature"]["in_spec"]);
+    std::string spec = call["signature"]["in_spec"].string().value_or("");
+    std::optional<JsonDocument> tree = parse(spec);
     if (!tree)
       break;
     for (JsonValue root : tree->root().elements()) {
       llvm::SmallVector<JsonValue> parts(root["children_spec"].elements());
       if (parts.size() != 2)
         continue;
-      if (std::optional<JsonDocument> keys = parsed(parts[1]["context"]))
+      std::string context = parts[1]["context"].string().value_or("");
+      if (std::optional<JsonDocument> keys = parse(context))
         for (JsonValue key : keys->root().elements())
           names.push_back(key.string().value_or(""));
     }
@@ -222,10 +229,10 @@ Pt2File::examples(StringRef model) const {
     if (leaf.path.size() < 2 || (leaf.path[0] != "[0]" && !isKeyword(leaf)))
       return llvm::createStringError("'" + name +
                                      "' holds no arguments of a call");
-  llvm::Expected<Bytes> program = readModel(model);
+  llvm::Expected<ModelText> program = readModel(*archive, model);
   if (!program)
     return program.takeError();
-  std::vector<std::string> order = keywordOrder(program->data);
+  std::vector<std::string> order = keywordOrder(program->root());
   auto place = [&](const SavedLeaf &leaf) -> size_t {
     if (!isKeyword(leaf))
       return 0;

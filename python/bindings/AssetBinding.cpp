@@ -18,10 +18,10 @@ static void save(const ReceivedModule &received, const std::string &path,
                  const std::string &metadata, bool hash) {
   nb::gil_scoped_release unlock;
   llvm::Expected<AssetMetadata> parsed = parseMetadata(metadata);
-  llvm::Error error =
-      parsed ? writeProgram(*received.module, *parsed, path, {hash})
-             : parsed.takeError();
-  if (error)
+  if (!parsed)
+    throw std::runtime_error(llvm::toString(parsed.takeError()));
+  completeMetadata(*parsed);
+  if (llvm::Error error = writeProgram(*received.module, *parsed, path, {hash}))
     throw std::runtime_error(llvm::toString(std::move(error)));
 }
 

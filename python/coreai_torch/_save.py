@@ -5,22 +5,13 @@ from __future__ import annotations
 
 import json
 import os
-import time
 from typing import TYPE_CHECKING, Any
 
 from coreai_torch import _native
 from coreai_torch._receive import receive
-from coreai_torch._version import __version__
 
 if TYPE_CHECKING:
     from coreai.authoring import AIProgram
-
-
-def _date() -> str:
-    """Now, or when ``SOURCE_DATE_EPOCH`` says: the same bytes from every build."""
-    fixed = os.environ.get("SOURCE_DATE_EPOCH", "")
-    seconds = int(fixed) if fixed.isdigit() else time.time()
-    return time.strftime("%Y%m%dT%H%M%SZ", time.gmtime(seconds))
 
 
 def save(
@@ -37,14 +28,10 @@ def save(
     step when all of it is written, so a failure leaves that as it was.
 
     ``metadata`` is coreai-core's ``AIModelAssetMetadata``. ``hash`` says whether
-    there is to be a ``main.hash``. Raises
-    ``RuntimeError`` if the program cannot be written.
+    there is to be a ``main.hash``. Raises ``RuntimeError`` if the program cannot
+    be written.
     """
-    fields: dict[str, Any] = {
-        "assetVersion": "2.0",
-        "producer": f"corten {__version__}",
-        "creationDate": _date(),
-    }
+    fields: dict[str, Any] = {"assetVersion": "2.0"}
     if metadata is not None:
         fields["author"] = metadata.author
         fields["license"] = metadata.license

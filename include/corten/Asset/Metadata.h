@@ -35,6 +35,11 @@ struct AssetMetadata {
 /// a parser is refused without parsing it.
 llvm::Expected<AssetMetadata> parseMetadata(llvm::StringRef text);
 
+/// Says what an author leaves open: the layout, that we are the producer, and
+/// the date. That is now, or what SOURCE_DATE_EPOCH says, for those who want
+/// the same bytes from every build.
+void completeMetadata(AssetMetadata &metadata);
+
 /// The text of a `metadata.json`; the same for the same metadata.
 std::string formatMetadata(const AssetMetadata &metadata);
 

@@ -24,7 +24,6 @@ namespace corten {
 
 namespace pt2 {
 class TorchArchive;
-struct Bytes;
 struct SavedTensor;
 } // namespace pt2
 
@@ -101,8 +100,6 @@ public:
   llvm::Expected<std::vector<Pt2Example>> examples(llvm::StringRef model) const;
 
 private:
-  llvm::Expected<pt2::Bytes> readModel(llvm::StringRef model) const;
-
   explicit Pt2File(pt2::TorchArchive archive);
 
   std::unique_ptr<pt2::TorchArchive> archive;

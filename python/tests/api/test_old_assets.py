@@ -11,33 +11,13 @@ from coreai._compiler import ir
 from coreai.authoring import AIProgram, Context
 from coreai.authoring.asset import _serialize_module_to_bytecode
 from support import mirror
+from support.ir import program_of_op
 
 from coreai_torch import _native
 
 pytestmark = pytest.mark.skipif(
     version("coreai-core") != "1.0.0b2", reason="programs cannot be made from text"
 )
-
-
-def _program(inputs: list[str], constants: list[str], op: str, result: str) -> str:
-    arguments = [
-        f'%a{i}: {kind} {{coreai.name = "a{i}"}}' for i, kind in enumerate(inputs)
-    ]
-    lines = [f"%c{i} = coreai.constant {text}" for i, text in enumerate(constants)]
-    kinds = inputs + [text.rpartition(" : ")[2] for text in constants]
-    operands = [f"%a{i}" for i in range(len(inputs))]
-    operands += [f"%c{i}" for i in range(len(constants))]
-    return "\n".join(
-        [
-            f"coreai.graph @main({', '.join(arguments)}) ->",
-            f'    ({result} {{coreai.name = "r"}}) {{',
-            *lines,
-            f'%r = "coreai.{op}"({", ".join(operands)}) :',
-            f"    ({', '.join(kinds)}) -> {result}",
-            f"coreai.output %r : {result}",
-            "}",
-        ]
-    )
 
 
 #: Of one number: the decomposition of more has forms that cannot be older.
@@ -57,38 +37,41 @@ _PER_BLOCK = [
 FORMS = {
     "primitive.reshape_v1": (
         20260203,
-        _program(
+        program_of_op(
+            "coreai.reshape",
             ["tensor<2x3xf32>"],
             ["dense<[3, 2]> : tensor<2xui32>"],
-            "reshape",
             "tensor<3x2xf32>",
         ),
     ),
     "primitive.get_shape_v1": (
         20260316,
-        _program(["tensor<?x3xf32>"], [], "get_shape", "tensor<2xui32>"),
+        program_of_op("coreai.get_shape", ["tensor<?x3xf32>"], [], "tensor<2xui32>"),
     ),
     "tile_v1": (
         20260218,
-        _program(
+        program_of_op(
+            "coreai.tile",
             ["tensor<2x3xf32>"],
             ["dense<[2, 1]> : tensor<2xui32>"],
-            "tile",
             "tensor<4x3xf32>",
         ),
     ),
     "quantize_v1": (
         20260101,
-        _program(["tensor<f32>"], _PER_TENSOR, "quantize", "tensor<si8>"),
+        program_of_op("coreai.quantize", ["tensor<f32>"], _PER_TENSOR, "tensor<si8>"),
     ),
     "dequantize_v1": (
         20260101,
-        _program(["tensor<si8>"], _PER_TENSOR, "dequantize", "tensor<f32>"),
+        program_of_op("coreai.dequantize", ["tensor<si8>"], _PER_TENSOR, "tensor<f32>"),
     ),
     "primitive.blockwise_shift_scale_v1": (
         20260101,
-        _program(
-            ["tensor<4x6xsi8>"], _PER_BLOCK, "blockwise_shift_scale", "tensor<4x6xf32>"
+        program_of_op(
+            "coreai.blockwise_shift_scale",
+            ["tensor<4x6xsi8>"],
+            _PER_BLOCK,
+            "tensor<4x6xf32>",
         ),
     ),
 }

@@ -15,6 +15,7 @@ from coreai._compiler import ir
 from coreai.authoring import AIModelAsset, AIProgram, Context
 from support import zoo
 from support.cases import export
+from support.ir import program_of_op
 from support.runtime import run_asset
 
 from coreai_torch import TorchConverter
@@ -72,28 +73,8 @@ def _tensor(shape: tuple[int | str, ...], element: str) -> str:
     return f"tensor<{''.join(f'{extent}x' for extent in shape)}{element}>"
 
 
-def _program(op: str, inputs: list[str], constants: list[str], result: str) -> str:
-    """The text of a program that is one op of inputs and constants."""
-    arguments = ", ".join(
-        f'%a{i}: {kind} {{coreai.name = "a{i}"}}' for i, kind in enumerate(inputs)
-    )
-    lines = [f"%c{i} = coreai.constant {text}" for i, text in enumerate(constants)]
-    kinds = inputs + [text.rpartition(" : ")[2] for text in constants]
-    operands = [f"%a{i}" for i in range(len(inputs))]
-    operands += [f"%c{i}" for i in range(len(constants))]
-    return "\n".join(
-        [
-            f'coreai.graph @main({arguments}) -> ({result} {{coreai.name = "r"}}) {{',
-            *lines,
-            f'%r = "{op}"({", ".join(operands)}) : ({", ".join(kinds)}) -> {result}',
-            f"coreai.output %r : {result}",
-            "}",
-        ]
-    )
-
-
 def _binary(lhs: tuple, rhs: tuple, result: tuple, name: str = "add") -> str:
-    return _program(
+    return program_of_op(
         f"coreai.decomposable.broadcasting_{name}",
         [_tensor(lhs, "f32"), _tensor(rhs, "f32")],
         [],
@@ -102,7 +83,7 @@ def _binary(lhs: tuple, rhs: tuple, result: tuple, name: str = "add") -> str:
 
 
 def _where(condition: tuple, lhs: tuple, rhs: tuple, result: tuple) -> str:
-    return _program(
+    return program_of_op(
         "coreai.decomposable.broadcasting_where",
         [_tensor(condition, "i1"), _tensor(lhs, "f32"), _tensor(rhs, "f32")],
         [],
@@ -112,7 +93,7 @@ def _where(condition: tuple, lhs: tuple, rhs: tuple, result: tuple) -> str:
 
 def _reduce(name: str, shape: tuple, element: str, axes: str, result: tuple) -> str:
     count = axes.count(",") + 1
-    return _program(
+    return program_of_op(
         f"coreai.{name}",
         [_tensor(shape, element)],
         [f"dense<[{axes}]> : tensor<{count}xsi32>"],
@@ -155,26 +136,32 @@ DECOMPOSITIONS = {
     "product bf16": _reduce("reduce_product", (2, 3), "bf16", "1", (2, 1)),
     "mean f16": _reduce("reduce_mean", (2, 3), "f16", "1", (2, 1)),
     "mean unknown f16": _reduce("reduce_mean", ("?", 3), "f16", "1", ("?", 1)),
-    "sigmoid f16": _program(
+    "sigmoid f16": program_of_op(
         "coreai.sigmoid", ["tensor<?x3xf16>"], [], "tensor<?x3xf16>"
     ),
-    "sigmoid scalar": _program("coreai.sigmoid", ["tensor<f32>"], [], "tensor<f32>"),
-    "silu bf16": _program("coreai.silu", ["tensor<2xbf16>"], [], "tensor<2xbf16>"),
-    "silu unknown": _program("coreai.silu", ["tensor<?xf32>"], [], "tensor<?xf32>"),
-    "relu unknown": _program("coreai.relu", ["tensor<?xbf16>"], [], "tensor<?xbf16>"),
-    "softmax unknown": _program(
+    "sigmoid scalar": program_of_op(
+        "coreai.sigmoid", ["tensor<f32>"], [], "tensor<f32>"
+    ),
+    "silu bf16": program_of_op("coreai.silu", ["tensor<2xbf16>"], [], "tensor<2xbf16>"),
+    "silu unknown": program_of_op(
+        "coreai.silu", ["tensor<?xf32>"], [], "tensor<?xf32>"
+    ),
+    "relu unknown": program_of_op(
+        "coreai.relu", ["tensor<?xbf16>"], [], "tensor<?xbf16>"
+    ),
+    "softmax unknown": program_of_op(
         "coreai.softmax",
         ["tensor<?x3xf32>"],
         ["dense<-1> : tensor<si32>"],
         "tensor<?x3xf32>",
     ),
-    "argmax si32": _program(
+    "argmax si32": program_of_op(
         "coreai.argmax",
         ["tensor<2x3xsi32>"],
         ["dense<0> : tensor<si32>"],
         "tensor<1x3xui32>",
     ),
-    "tile unknown": _program(
+    "tile unknown": program_of_op(
         "coreai.tile",
         ["tensor<?x3xf32>"],
         ["dense<[2, 1]> : tensor<2xui32>"],

@@ -49,6 +49,26 @@ def declarations(program: AIProgram) -> list[tuple[str, str]]:
 _OP = re.compile(r"^\s*(?:%[\w:, #%]+ = )?coreai\.([\w.]+)")
 
 
+def program_of_op(op: str, inputs: list[str], constants: list[str], result: str) -> str:
+    """The text of a program that is one op of inputs and constants."""
+    arguments = ", ".join(
+        f'%a{i}: {kind} {{coreai.name = "a{i}"}}' for i, kind in enumerate(inputs)
+    )
+    lines = [f"%c{i} = coreai.constant {text}" for i, text in enumerate(constants)]
+    kinds = inputs + [text.rpartition(" : ")[2] for text in constants]
+    operands = [f"%a{i}" for i in range(len(inputs))]
+    operands += [f"%c{i}" for i in range(len(constants))]
+    return "\n".join(
+        [
+            f'coreai.graph @main({arguments}) -> ({result} {{coreai.name = "r"}}) {{',
+            *lines,
+            f'%r = "{op}"({", ".join(operands)}) : ({", ".join(kinds)}) -> {result}',
+            f"coreai.output %r : {result}",
+            "}",
+        ]
+    )
+
+
 class _Function(torch.nn.Module):
     def __init__(self, fn: Callable[..., Any]) -> None:
         super().__init__()
