@@ -2,9 +2,9 @@
 """``AIProgram`` as it is documented, whichever release of coreai-core is there.
 
 Release 1.0.0b3 took ``optimize()`` away: there a program is optimized when the
-``with`` block of the module that it is built in ends. A converted program has
-no such block, so it keeps the method, and is optimized before it is saved if
-nobody called it.
+``with`` block of the module that it is built in ends, so that converters return
+optimized programs. Ours do so there as well. The method stays, for code written
+for the release before; calling it on what is optimized changes nothing.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 def _with_optimize(official: Any) -> Any:
     class Program(official):  # type: ignore[misc]
-        """A program that is optimized on request, at the latest when saved."""
+        """A program with the names of 1.0.0b2, optimized when it is saved."""
 
         _is_optimized = False
 
@@ -50,6 +50,12 @@ def _with_optimize(official: Any) -> Any:
 _PROGRAM: Any = (
     AIProgram if hasattr(AIProgram, "optimize") else _with_optimize(AIProgram)
 )
+
+
+def finish(program: AIProgram) -> None:
+    """Make ``program`` what a converter returns on this release of coreai-core."""
+    if not hasattr(AIProgram, "optimize"):
+        cast("Any", program).optimize()
 
 
 def program_of(module: ir.Module, weights: dict[str, Any]) -> AIProgram:

@@ -21,6 +21,7 @@ from coreai_torch._debug_locations import _DebugInfoRecorder, verify_locations
 from coreai_torch._decompose import read_program
 from coreai_torch._handover import WeightCache, to_program
 from coreai_torch._lowerings import Lowering, check_registration
+from coreai_torch._program import finish
 from coreai_torch._progress import ProgressBar, announce, is_set
 from coreai_torch._report import ConversionReport
 from coreai_torch._user_calls import UserCalls
@@ -426,7 +427,8 @@ class TorchConverter:
             entrypoints: Names of the programs to convert; all when ``None``.
 
         Returns:
-            A ``coreai.authoring.AIProgram`` with one graph per entry point.
+            A ``coreai.authoring.AIProgram`` with one graph per entry point. From
+            release 1.0.0b3 of coreai-core on it is optimized.
 
         Raises:
             RuntimeError: If nothing is left to convert.
@@ -639,4 +641,5 @@ class TorchConverter:
         )
         report.seconds["hand over"] = time.perf_counter() - start
         self._report = report
+        finish(program)
         return program

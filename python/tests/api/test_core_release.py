@@ -44,7 +44,9 @@ def test_it_is_the_official_class(program):
         assert type(program) is AIProgram
 
 
-def test_nothing_is_optimized_before_it_is_asked_for(program):
+def test_older_releases_optimize_on_request(program):
+    if not hasattr(AIProgram, "optimize"):
+        pytest.skip("newer releases have no optimize() of their own")
     assert "buffer_mutation" in str(program)
     assert "write_handle" not in str(program)
     assert program.optimize() is None
@@ -52,6 +54,16 @@ def test_nothing_is_optimized_before_it_is_asked_for(program):
     once = str(program)
     program.optimize()
     assert str(program) == once
+
+
+def test_newer_releases_return_optimized_programs(program):
+    if hasattr(AIProgram, "optimize"):
+        pytest.skip("older releases optimize on request")
+    assert "write_handle" in str(program)
+    returned = str(program)
+    # Code for the older release calls it all the same.
+    assert program.optimize() is None
+    assert str(program) == returned
 
 
 def test_state_works_after_optimize(program):
@@ -86,6 +98,8 @@ def test_the_newer_release_optimizes_what_it_saves(program):
 
 def test_private_names_that_tools_use(program):
     assert program._mlir_module.operation.verify()
-    verify_locations(program._mlir_module)
+    if hasattr(AIProgram, "optimize"):
+        # What is optimized has locations that are fused from several.
+        verify_locations(program._mlir_module)
     assert program.get_graph("main") is not None
     assert program.get_graph("other") is None
