@@ -34,6 +34,13 @@ def _with_optimize(official: Any) -> Any:
                 pass  # They run when the block ends.
             self._is_optimized = True
 
+        def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+            copy = super().__deepcopy__(memo)
+            # To optimize numbers the operations anew: the numbers of a copy must
+            # stay those of the program.
+            copy._is_optimized = self._is_optimized
+            return copy
+
         def get_graph(self, entrypoint: str) -> Any:
             """Return the graph of this name, or ``None``."""
             return self._get_graph(entrypoint)

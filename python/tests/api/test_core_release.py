@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import importlib.metadata
+from copy import deepcopy
 
 import pytest
 import torch
@@ -64,6 +65,14 @@ def test_newer_releases_return_optimized_programs(program):
     # Code for the older release calls it all the same.
     assert program.optimize() is None
     assert str(program) == returned
+
+
+def test_copies_keep_the_numbers_of_operations(program):
+    """Tools run copies, and ask them for operations of the program by number."""
+    copy = deepcopy(program)
+    if not hasattr(AIProgram, "optimize"):
+        assert copy._is_optimized
+    assert str(copy) == str(program)
 
 
 def test_state_works_after_optimize(program):
