@@ -9,7 +9,7 @@ import statistics as stats
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, TextIO
 
 from coreai.runtime import Profiler
@@ -21,7 +21,10 @@ from coreai_torch.debugging.source_annotator import (
     _annotate_operations,
     _TextAnnotation,
 )
-from coreai_torch.debugging.utils import get_operation_locations
+from coreai_torch.debugging.utils import (
+    get_operation_locations,
+    split_module_frame,
+)
 
 if TYPE_CHECKING:
     from coreai._compiler.ir import Operation
@@ -72,6 +75,10 @@ class Statistics:
             stats.median(values),
         )
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return what JSON can hold."""
+        return asdict(self)
+
 
 @dataclass(frozen=True)
 class Measurement:
@@ -84,6 +91,10 @@ class Measurement:
     def from_samples(samples: list[float]) -> Measurement:
         """Return the measurement with these times."""
         return Measurement(Statistics.from_values(samples), samples)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what JSON can hold."""
+        return asdict(self)
 
     @property
     def sort_key(self) -> tuple[bool, float | None]:
@@ -99,10 +110,53 @@ def _by_median(measurement: Measurement) -> float:
 
 @dataclass
 class OperationTiming:
-    """How long an operation takes."""
+    """How long an operation takes, or several that are computed together.
 
+    Releases of the official package differ in what a result lists: pairs of an
+    operation and its timing, or timings that know their operations. This is
+    both: it unpacks into its operation and itself.
+    """
+
+    #: The first of ``op_ids``.
     op_id: int
     measurement: Measurement
+    op_ids: list[int] = field(default_factory=list)
+    operations: list[Operation] = field(default_factory=list)
+    #: What it is in the compiled program: the first, where there are several.
+    odix_id: int | None = None
+
+    def __post_init__(self) -> None:
+        self.op_ids = self.op_ids or [self.op_id]
+
+    def __iter__(self) -> Iterator[Any]:
+        """Give the first operation, then the timing."""
+        yield self.operations[0] if self.operations else None
+        yield self
+
+    @property
+    def statistics(self) -> Statistics | None:
+        """Those of the measurement."""
+        return self.measurement.statistics
+
+    @property
+    def samples(self) -> list[float]:
+        """Those of the measurement."""
+        return self.measurement.samples
+
+    @property
+    def op_names(self) -> list[str]:
+        """The names of the operations."""
+        return [operation.name for operation in self.operations]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what JSON can hold."""
+        return {
+            "odix_id": self.odix_id,
+            "op_ids": list(self.op_ids),
+            "op_names": self.op_names,
+            "representative_op_id": self.op_id,
+            "measurement": self.measurement.to_dict(),
+        }
 
     def write_to(
         self, output: TextIO, operation: Operation | None = None, prefix: str = ""
@@ -126,7 +180,7 @@ class OperationTiming:
         output.write(f"{prefix}{self.op_id:<10} {name:<{_NAME_WIDTH}} {columns}\n")
 
 
-_Timings = list[tuple["Operation", OperationTiming]]
+_Timings = list[OperationTiming]
 
 
 def _run_totals(timings: _Timings) -> list[float]:
@@ -143,6 +197,16 @@ class ModuleTiming:
     name: str
     operation_timings: _Timings = field(default_factory=list)
     children: list[ModuleTiming] = field(default_factory=list)
+
+    @property
+    def type_name(self) -> str:
+        """The name without its number."""
+        return split_module_frame(self.name)[0]
+
+    @property
+    def instance(self) -> int | None:
+        """The number in the name: ``Linear$3`` is the third of its type."""
+        return split_module_frame(self.name)[1]
 
     @property
     def aggregated_op_stats(self) -> Statistics | None:
@@ -178,7 +242,7 @@ class ModuleTiming:
     def get_operations_at_location(self, location: LocationInfo) -> _Timings:
         """Return the operations that come from a source line."""
         return [
-            (operation, timing)
+            timing
             for operation, timing in self.get_all_operations()
             if any(
                 (place.filename, place.line) == (location.filename, location.line)
@@ -198,7 +262,7 @@ class ModuleTiming:
             exclude: Which places are passed over; by default those in torch.
         """
         timings = self.get_all_operations()
-        by_operation = dict(timings)
+        by_operation = {timing.operations[0]: timing for timing in timings}
 
         def remark(operation: Operation) -> _TextAnnotation:
             found = by_operation[operation].measurement.statistics
@@ -242,6 +306,8 @@ class BenchmarkResult:
     operation_timings: _Timings
     #: Of all measured runs together.
     total_duration_ns: int
+    #: The same times, by the sets of operations that are computed together.
+    dispatches: _Timings = field(default_factory=list)
 
     def get_average_timing(self, op_id: int) -> float | None:
         """Return the average time of an operation in milliseconds."""
@@ -252,24 +318,26 @@ class BenchmarkResult:
 
     def get_measurement(self, op_id: int) -> Measurement | None:
         """Return the times of an operation."""
-        for _, timing in self.operation_timings:
+        for timing in self.operation_timings:
             if timing.op_id == op_id:
                 return timing.measurement
         return None
 
-    def get_operation_summary(self) -> list[tuple[Operation, Measurement]]:
+    def get_operation_summary(self) -> list[OperationTiming]:
         """Return the operations, the slowest first."""
-        return [
-            (operation, timing.measurement)
-            for operation, timing in self._slowest_first()
-        ]
-
-    def _slowest_first(self) -> _Timings:
         return sorted(
             self.operation_timings,
-            key=lambda entry: _by_median(entry[1].measurement),
+            key=lambda timing: _by_median(timing.measurement),
             reverse=True,
         )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what JSON can hold."""
+        return {
+            "operation_timings": [t.to_dict() for t in self.operation_timings],
+            "dispatches": [timing.to_dict() for timing in self.dispatches],
+            "total_duration_ns": self.total_duration_ns,
+        }
 
     def get_module_timings(self) -> dict[str, ModuleTiming]:
         """Return the outermost modules, which hold those inside them."""
@@ -285,7 +353,7 @@ class BenchmarkResult:
                     roots[name] = module
                 else:
                     modules[path[: length - 1]].children.append(module)
-            modules[path].operation_timings.append((operation, timing))
+            modules[path].operation_timings.append(timing)
         return roots
 
     def write_summary(self, output: TextIO, top_n: int | None = None) -> None:
@@ -313,7 +381,7 @@ class BenchmarkResult:
             f"Per-operation timing (sorted by median duration):\n{thin}\n"
             f"{'Op ID':<10} {'Operation':<{_NAME_WIDTH}} {titles}\n{thin}\n"
         )
-        for operation, timing in self._slowest_first()[:top_n]:
+        for operation, timing in self.get_operation_summary()[:top_n]:
             timing.write_to(output, operation)
         output.write(f"{rule}\n")
 
@@ -415,18 +483,28 @@ class CoreAIBenchmarker(Benchmarker):
             if run >= warmup_runs:
                 total += duration
                 runs.append(clock.take())
-        return BenchmarkResult(list(self._timings(loaded, runs)), total)
+        timings, dispatches = self._timings(loaded, runs)
+        return BenchmarkResult(timings, total, dispatches)
 
     def _timings(
         self, loaded: _session.LoadedProgram, runs: list[dict[int, int]]
-    ) -> Iterator[tuple[Operation, OperationTiming]]:
-        """Give the times of compiled operations to those they come from."""
+    ) -> tuple[_Timings, _Timings]:
+        """Give the times of compiled operations to those they come from.
+
+        Once to each operation its part, once to all that one stands for.
+        """
+        operations: dict[int, Operation] = {}
+        for operation in all_operations(self._program._mlir_module.operation):
+            number = Location(operation).op_id()
+            if number is not None and operation.name not in self._excluded:
+                operations.setdefault(number, operation)
         stands_for = {
-            info.odix_id: list(dict.fromkeys(info.get_op_ids("coreai")))
+            info.odix_id: tuple(dict.fromkeys(info.get_op_ids("coreai")))
             for record in parse_debug_infos(loaded.model._debug_infos)
             for info in record.operations
         }
-        samples: dict[int, list[float]] = {}
+        single: dict[int, list[float]] = {}
+        together: dict[tuple[int, ...], tuple[int, list[float]]] = {}
         num_lost, lost = 0, 0
         for run, times in enumerate(runs):
             for number, nanoseconds in times.items():
@@ -435,20 +513,41 @@ class CoreAIBenchmarker(Benchmarker):
                     num_lost += 1
                     lost += nanoseconds
                     continue
+                milliseconds = nanoseconds / 1e6
                 for op_id in op_ids:
-                    of_op = samples.setdefault(op_id, [0.0] * len(runs))
-                    of_op[run] += nanoseconds / 1e6 / len(op_ids)
+                    samples = single.setdefault(op_id, [0.0] * len(runs))
+                    samples[run] += milliseconds / len(op_ids)
+                timed = tuple(op_id for op_id in op_ids if op_id in operations)
+                if timed:
+                    first = (number, [0.0] * len(runs))
+                    together.setdefault(timed, first)[1][run] += milliseconds
         if num_lost:
             _LOGGER.warning(
                 "%d samples, %.3f ms together, belong to no operation",
                 num_lost,
                 lost / 1e6,
             )
-        for operation in all_operations(self._program._mlir_module.operation):
-            op = Location(operation).op_id()
-            if op in samples and operation.name not in self._excluded:
-                measurement = Measurement.from_samples(samples.pop(op))
-                yield operation, OperationTiming(op, measurement)
+        return (
+            [
+                OperationTiming(
+                    op_id,
+                    Measurement.from_samples(single[op_id]),
+                    operations=[operation],
+                )
+                for op_id, operation in operations.items()
+                if op_id in single
+            ],
+            [
+                OperationTiming(
+                    op_ids[0],
+                    Measurement.from_samples(samples),
+                    list(op_ids),
+                    [operations[op_id] for op_id in op_ids],
+                    number,
+                )
+                for op_ids, (number, samples) in together.items()
+            ],
+        )
 
 
 async def benchmark_coreai_program(

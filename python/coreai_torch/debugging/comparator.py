@@ -52,7 +52,7 @@ _Values = list[NDArray[Any] | None] | None
 _DEFAULT_EXCLUDED_OPS = frozenset(
     {"aten.view", "aten.reshape", "aten.transpose", "aten.permute"}
 )
-_SIGNS = {"PASS": "✓", "FAIL": "✗", "UNKNOWN": "?"}
+_SIGNS = {"PASS": "✓", "FAIL": "✗"}
 
 
 @dataclass
@@ -98,6 +98,13 @@ class Comparator(Generic[TSourceNode, TSourceGraph, TTargetNode, TTargetGraph]):
         PASS = 1
         FAIL = 2
         UNKNOWN = 3
+        #: Why nothing was compared, where that is known: the target has no
+        #: value, the caller did not want it, no operation stands for it, or the
+        #: shapes do not say which element is which.
+        NO_TARGET_VALUE = 4
+        EXCLUDED = 5
+        NOT_MAPPED = 6
+        SHAPE_AMBIGUOUS = 7
 
     @dataclass
     class Result:
@@ -143,14 +150,13 @@ class Comparator(Generic[TSourceNode, TSourceGraph, TTargetNode, TTargetGraph]):
             async for batch in self._strategy:
                 found = await self._compare_batch(batch, check_fn, inputs)
                 statuses.update(found)
-                unknown = SearchStrategy.ValidationResult.UNKNOWN
                 await self._strategy.update(
                     [
                         (
                             node,
-                            SearchStrategy.ValidationResult[found[node.op_id][2].name]
+                            _VERDICTS.get(found[node.op_id][2], _UNDECIDED)
                             if node.op_id in found
-                            else unknown,
+                            else _UNDECIDED,
                         )
                         for node in batch
                     ]
@@ -161,24 +167,24 @@ class Comparator(Generic[TSourceNode, TSourceGraph, TTargetNode, TTargetGraph]):
     def _finish(
         self, statuses: dict[_OpID, tuple[Any, Any, Comparator.Status]]
     ) -> Result:
-        def having(wanted: Comparator.Status) -> list[tuple[Any, Any]]:
+        def having(*wanted: Comparator.Status) -> list[tuple[Any, Any]]:
             nodes = [self._source.graph.get_node_by_id(op_id) for op_id in statuses]
             nodes.sort(key=lambda node: node.sequence_index)
             return [
                 statuses[node.op_id][:2]
                 for node in nodes
-                if statuses[node.op_id][2] is wanted
+                if statuses[node.op_id][2] in wanted
             ]
 
         result = Comparator.Result(
             having(Comparator.Status.FAIL),
-            having(Comparator.Status.UNKNOWN),
+            having(*(set(Comparator.Status) - set(_VERDICTS))),
             list(statuses.values()),
         )
         if self._show_progress:
             for source, target, status in result.op_statuses:
                 name = getattr(target, "name", target)
-                print(f"{_SIGNS[status.name]} {source} -> {name}")
+                print(f"{_SIGNS.get(status.name, '?')} {source} -> {name}")
         return result
 
     async def _compare_batch(
@@ -289,6 +295,14 @@ class Comparator(Generic[TSourceNode, TSourceGraph, TTargetNode, TTargetGraph]):
         difference = largest_difference(expected, actual)
         _LOGGER.warning("%s differs by up to %g", source, difference)
         return Comparator.Status.FAIL
+
+
+#: What a strategy makes of a status; of all others it knows nothing.
+_UNDECIDED = SearchStrategy.ValidationResult.UNKNOWN
+_VERDICTS = {
+    Comparator.Status.PASS: SearchStrategy.ValidationResult.PASS,
+    Comparator.Status.FAIL: SearchStrategy.ValidationResult.FAIL,
+}
 
 
 def is_close(

@@ -18,6 +18,7 @@ from coreai_torch.debugging.table_writer import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from coreai._compiler.ir import Operation
     from coreai.authoring import AIProgram
 
 __all__ = [
@@ -28,6 +29,7 @@ __all__ = [
     "OutputMapping",
     "SourceInfo",
     "SourceLocation",
+    "get_operation_id",
     "parse_debug_infos",
     "strip_debug_info",
 ]
@@ -42,6 +44,13 @@ def strip_debug_info(program: AIProgram) -> None:
     need to tell them apart.
     """
     strip_locations(program._mlir_module)
+
+
+def get_operation_id(operation: Operation, level: str = "coreai") -> int | None:
+    """Return the number of an operation at ``level``, if it has one."""
+    from coreai_torch.debugging._locations import Location
+
+    return Location(operation).op_id(level)
 
 
 @dataclass

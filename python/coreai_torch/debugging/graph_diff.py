@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from coreai_torch import _native
 from coreai_torch._receive import receive
+from coreai_torch.debugging._alignment import OpIdAlignment, op_id_alignment
 from coreai_torch.debugging.graph_match import (
     WeightPolicy,
     alignment_of,
@@ -40,12 +41,14 @@ __all__ = [
     "GraphDiff",
     "GraphDiffSummary",
     "OpDiffType",
+    "OpIdAlignment",
     "WeightPolicy",
     "compute_coreai_program_diff",
     "compute_exported_program_diff",
     "compute_graph_diff",
     "compute_per_graph_diff",
     "format_multi_graph_diff",
+    "op_id_alignment",
     "write_diff",
 ]
 

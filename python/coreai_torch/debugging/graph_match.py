@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     import networkx as nx
 
-__all__ = ["Alignment", "WeightPolicy", "align"]
+__all__ = ["Alignment", "Ambiguity", "WeightPolicy", "align"]
 
 #: Keys that hold what a node was made from rather than what it is.
 _OBJECTS = frozenset({"ir_object", "torch_object"})
@@ -38,6 +38,32 @@ class WeightPolicy(StrEnum):
         if self is WeightPolicy.IGNORE:
             return _native.WeightPolicy.IGNORE
         return _native.WeightPolicy.DIGEST
+
+
+@dataclass(frozen=True)
+class Ambiguity:
+    """What of an alignment rests on a choice among equals.
+
+    Our pairing does not tell, so in what it returns these are empty.
+    """
+
+    paired: frozenset[int] = frozenset()
+    removed: frozenset[int] = frozenset()
+    added: frozenset[int] = frozenset()
+
+    @property
+    def count(self) -> int:
+        """How many there are."""
+        return len(self.paired) + len(self.removed) + len(self.added)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what JSON can hold."""
+        return {
+            "paired": sorted(self.paired),
+            "removed": sorted(self.removed),
+            "added": sorted(self.added),
+            "count": self.count,
+        }
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from typing import Generic, TypeVar
 from coreai_torch.debugging.graph import ComputationGraph, ScopeID
 
 __all__ = [
+    "ExhaustiveStrategy",
     "LevelOrderStrategy",
     "SearchStrategy",
 ]
@@ -284,3 +285,19 @@ class LevelOrderStrategy(SearchStrategy[TNode, TGraph], Generic[TNode, TGraph]):
     def get_unknown_operations(self) -> list[_Node]:
         """Return the nodes without a verdict, in the order of the program."""
         return self._having(self.ValidationResult.UNKNOWN)
+
+
+class ExhaustiveStrategy(LevelOrderStrategy[TNode, TGraph], Generic[TNode, TGraph]):
+    """Takes everything, a depth of the program at once.
+
+    Args:
+        graph: What is searched.
+    """
+
+    def __init__(self, graph: ComputationGraph[TNode, TGraph]) -> None:
+        super().__init__(
+            graph,
+            lambda _: 0,
+            max(1, len(graph.get_op_ids())),
+            exhaustive=True,
+        )

@@ -39,6 +39,9 @@ __all__ = [
     "_annotate_source",
     "_operation_in_module",
     "_should_exclude_location",
+    "annotate_source_with_operations",
+    "module_paths_by_op_id",
+    "source_locations_by_op_id",
 ]
 
 #: Modules from the model inwards: ``("Model$1", "Block$2")``.
@@ -215,3 +218,77 @@ def _annotate_source(
         exclude=exclude,
         annotate_all_files=annotate_all_files,
     )
+
+
+def annotate_source_with_operations(
+    coreai_program: AIProgram,
+    output: TextIO | None = None,
+    *,
+    exclude: _Exclude | None = None,
+    annotate_all_files: bool = False,
+) -> None:
+    """List source files with the operations that their lines became.
+
+    Args:
+        coreai_program: The program, with debug information.
+        output: Where to; the standard output by default.
+        exclude: Which places are passed over; by default those in torch.
+        annotate_all_files: All files, not only the one with most operations.
+    """
+
+    def remark(operation: Operation) -> _TextAnnotation:
+        number = Location(operation).op_id()
+        return _TextAnnotation(
+            f"coreai:{'?' if number is None else number} {operation.name}"
+        )
+
+    _annotate_source(
+        coreai_program,
+        remark,
+        output,
+        exclude=exclude,
+        annotate_all_files=annotate_all_files,
+    )
+
+
+def module_paths_by_op_id(
+    program: AIProgram, *, exclude: _Exclude | None = None
+) -> dict[int, ModulePath]:
+    """Return the modules that operations come from, by their numbers.
+
+    Args:
+        program: The program, with debug information.
+        exclude: Modules whose code is at these places are left away at the inner
+            end; by default none are.
+    """
+    result: dict[int, ModulePath] = {}
+    for operation in all_operations(program._mlir_module.operation):
+        number = Location(operation).op_id()
+        path = (
+            _module_path(operation)
+            if exclude is None
+            else _visible_module(operation, exclude)
+        )
+        if number is not None and path:
+            result[number] = path
+    return result
+
+
+def source_locations_by_op_id(
+    program: AIProgram, *, exclude: _Exclude | None = None
+) -> dict[int, LocationInfo]:
+    """Return the innermost lines that operations come from, by their numbers.
+
+    Args:
+        program: The program, with debug information.
+        exclude: Which places are passed over; by default those in torch.
+    """
+    is_excluded = exclude or _should_exclude_location
+    result: dict[int, LocationInfo] = {}
+    for operation in all_operations(program._mlir_module.operation):
+        number = Location(operation).op_id()
+        for location in reversed(get_operation_locations(operation)):
+            if number is not None and not is_excluded(location):
+                result[number] = location
+                break
+    return result

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from coreai._compiler.ir import Operation
 
-__all__ = ["LocationInfo", "get_operation_locations"]
+__all__ = ["LocationInfo", "get_operation_locations", "split_module_frame"]
 
 
 @dataclass(frozen=True)
@@ -30,3 +30,12 @@ def get_operation_locations(operation: Operation) -> list[LocationInfo]:
     from coreai_torch.debugging._locations import Location
 
     return Location(operation).frames[::-1]
+
+
+def split_module_frame(frame: str) -> tuple[str, int | None]:
+    """Return the type and the number of a module: ``("Linear", 3)`` of ``Linear$3``.
+
+    Where there is no number, it is ``None``.
+    """
+    name, _, number = frame.partition("$")
+    return name, int(number) if number.isdecimal() else None

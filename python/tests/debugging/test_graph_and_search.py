@@ -14,7 +14,11 @@ from coreai_torch.debugging.graph import (
     create_graph_from_coreai_program,
     create_graph_from_exported_program,
 )
-from coreai_torch.debugging.search_strategy import LevelOrderStrategy, SearchStrategy
+from coreai_torch.debugging.search_strategy import (
+    ExhaustiveStrategy,
+    LevelOrderStrategy,
+    SearchStrategy,
+)
 
 Node, Scope = ComputationGraph.Node, ComputationGraph.Scope
 PASS, FAIL, UNKNOWN = SearchStrategy.ValidationResult
@@ -115,6 +119,12 @@ def test_everything_is_checked_when_asked_for(maker):
     strategy = getattr(LevelOrderStrategy, maker)(chain(20), 3, exhaustive=True)
     assert sorted(search(strategy, lambda _: PASS)) == list(range(20))
     assert strategy.get_problematic_operations() == []
+
+
+def test_everything_has_a_name_of_its_own():
+    strategy = ExhaustiveStrategy(chain(20))
+    assert search(strategy, lambda _: FAIL) == list(range(20))
+    assert len(strategy.get_problematic_operations()) == 20
 
 
 @pytest.mark.parametrize("maker", MAKERS)
