@@ -208,6 +208,16 @@ class ModuleTiming:
         """The number in the name: ``Linear$3`` is the third of its type."""
         return split_module_frame(self.name)[1]
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return what JSON can hold."""
+        return {
+            "name": self.name,
+            "type_name": self.type_name,
+            "instance": self.instance,
+            "operation_timings": [t.to_dict() for t in self.operation_timings],
+            "children": [child.to_dict() for child in self.children],
+        }
+
     @property
     def aggregated_op_stats(self) -> Statistics | None:
         """Of the times of single operations, of all runs."""

@@ -40,12 +40,9 @@ if TYPE_CHECKING:
 
 __all__ = ["ComputeDevice", "ComputePlan", "Residency"]
 
-#: The record of the program itself. Others are those of parts that it hands to
-#: a library: BNNS, which computes on the CPU, or MPS, which says where.
-_MAIN_RECORD = "odix_op_id"
+#: Libraries that a program hands parts to: BNNS computes on the CPU, MPS says
+#: where it does.
 _BNNS, _MPS = "bnns", "mps"
-_RESIDENCY = "residency"
-_SYMBOL = "symbol"
 _REFUSAL = "ane_validation_message"
 
 #: What is never placed, and so counted nowhere.
@@ -79,26 +76,21 @@ class Residency(Enum):
     NO_DEVICE = "NO DEVICE"
 
 
-def _text(info: DebugInfo, key: str) -> str | None:
-    found = info.get_metadata(key)
-    return found.value if found and isinstance(found.value, str) else None
-
-
 def _devices_of(
     record: DebugInfoRecord,
 ) -> Iterator[tuple[DebugInfo, ComputeDevice]]:
     """What a record says; what says nothing of a device is left out."""
     identifier = record.identifier.lower()
     for info in record.operations:
-        if identifier == _MAIN_RECORD:
+        if record.is_fallback:
             # Symbols stand for a part that another record describes.
-            if info.get_metadata(_SYMBOL) is None:
+            if not info.is_symbol():
                 yield info, ComputeDevice.CPU
         elif identifier.startswith(_BNNS):
             yield info, ComputeDevice.CPU
         elif not identifier.startswith(_MPS):
             yield info, ComputeDevice.UNKNOWN
-        elif (name := _text(info, _RESIDENCY)) is not None:
+        elif (name := info.get_residency()) is not None:
             yield info, ComputeDevice.from_string(name)
 
 
@@ -113,18 +105,19 @@ class ComputePlan:
     """
 
     def __init__(self, debug_info_records: list[DebugInfoRecord]) -> None:
-        main = [r for r in debug_info_records if r.identifier == _MAIN_RECORD][:1]
+        main = [record for record in debug_info_records if record.is_fallback][:1]
         if not main:
-            msg = f"no record {_MAIN_RECORD!r}: without it there is no plan"
+            names = [record.identifier for record in debug_info_records]
+            msg = f"no record of the program itself, only of {names}"
             raise ValueError(msg)
-        others = [r for r in debug_info_records if r.identifier != _MAIN_RECORD]
+        others = [record for record in debug_info_records if not record.is_fallback]
         self._devices: dict[int, ComputeDevice] = {}
         self._messages: dict[int, set[str]] = {}
         # Whoever takes a part has the last word on it.
         for record in [*main, *others]:
             says_why = record.identifier.lower().startswith(_MPS)
             for info, device in _devices_of(record):
-                message = _text(info, _REFUSAL) if says_why else None
+                message = info.get_text(_REFUSAL) if says_why else None
                 for number in info.get_op_ids("coreai"):
                     self._devices[number] = device
                     self._messages[number] = set() if message is None else {message}

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass
+from enum import Enum
 from typing import TYPE_CHECKING, Any, TextIO
 
 from coreai_torch._debug_locations import strip_locations
@@ -35,6 +36,9 @@ __all__ = [
 ]
 
 _OP_ID = "op_id"
+_SYMBOL = "symbol"
+#: The record of a program itself; others are those of what it hands on.
+_MAIN_RECORD = "odix_op_id"
 
 
 def strip_debug_info(program: AIProgram) -> None:
@@ -203,6 +207,12 @@ def _distinct(texts: Iterable[str]) -> tuple[str, ...]:
 class DebugInfo:
     """What is known of one operation of a compiled program."""
 
+    class SymbolType(Enum):
+        """What an entry may stand for that is no operation."""
+
+        FUNCTION = "function"
+        DELEGATE = "delegate"
+
     odix_id: int
     name: str
     source_locations: tuple[SourceLocation, ...]
@@ -230,13 +240,40 @@ class DebugInfo:
         """Return all facts of this key."""
         return [fact.value for fact in self.metadatas if fact.key == key]
 
-    def _op_ids(self) -> list[tuple[str, int]]:
+    def _typed(self, key: str) -> list[tuple[str, Any]]:
+        """The facts of a key that have a type and a value."""
         found = []
-        for fact in self.get_all_metadata(_OP_ID):
+        for fact in self.get_all_metadata(key):
             entry = fact.to_python()
             if isinstance(entry, dict) and {"type", "value"} <= entry.keys():
                 found.append((entry["type"], entry["value"]))
         return found
+
+    def _op_ids(self) -> list[tuple[str, int]]:
+        return self._typed(_OP_ID)
+
+    def get_symbol_names(self, symbol_type: DebugInfo.SymbolType) -> list[str]:
+        """Return the names of the functions or delegates that this stands for."""
+        return [
+            name for kind, name in self._typed(_SYMBOL) if kind == symbol_type.value
+        ]
+
+    def get_symbol_name(self, symbol_type: DebugInfo.SymbolType) -> str | None:
+        """Return the first of these names."""
+        return next(iter(self.get_symbol_names(symbol_type)), None)
+
+    def is_symbol(self) -> bool:
+        """Return whether this stands for a function or a delegate."""
+        return any(self.get_symbol_names(kind) for kind in DebugInfo.SymbolType)
+
+    def get_residency(self) -> str | None:
+        """Return the device that a delegate chose, where it says so."""
+        return self.get_text("residency")
+
+    def get_text(self, key: str) -> str | None:
+        """Return the first fact of this key, if it is a text."""
+        value = self.get_metadata(key)
+        return value.value if value and isinstance(value.value, str) else None
 
     def get_op_id(self, level: str) -> int | None:
         """Return the first number of the operation at ``level``."""
@@ -248,8 +285,7 @@ class DebugInfo:
 
     def get_source(self) -> str | None:
         """Return the ``source`` fact, where the compiler left one."""
-        value = self.get_metadata("source")
-        return value.value if value and isinstance(value.value, str) else None
+        return self.get_text("source")
 
     def get_output_mappings(self, source_level: str) -> list[OutputMapping]:
         """Return which outputs at ``source_level`` the operation's are."""
@@ -326,6 +362,11 @@ class DebugInfoRecord:
             str(data["identifier"]),
             tuple(DebugInfo.from_dict(entry) for entry in data.get("operations") or ()),
         )
+
+    @property
+    def is_fallback(self) -> bool:
+        """Whether this is the program itself, which runs what nobody takes."""
+        return self.identifier == _MAIN_RECORD
 
     def find_by_odix_id(self, odix_id: int) -> DebugInfo | None:
         """Return the operation with this number in the compiled program."""

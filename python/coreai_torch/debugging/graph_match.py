@@ -79,10 +79,24 @@ class Alignment:
     #: The graphs are the same.
     identical: bool = False
 
+    ambiguity: Ambiguity = field(default_factory=Ambiguity)
+
     @property
     def changed(self) -> bool:
         """Whether anything is different."""
         return not self.identical
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what JSON can hold."""
+        return {
+            "mapping": dict(self.mapping),
+            "removed": list(self.removed),
+            "added": list(self.added),
+            "modified": [list(pair) for pair in self.modified],
+            "identical": self.identical,
+            "changed": self.changed,
+            "ambiguity": self.ambiguity.to_dict(),
+        }
 
 
 def _without_digest(value: object) -> str:

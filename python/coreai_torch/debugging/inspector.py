@@ -44,9 +44,6 @@ __all__ = [
     "TorchFXInspector",
 ]
 
-#: Of a compiled program itself; other records are those of its delegates.
-_MAIN_RECORD = "odix_op_id"
-
 #: How long callbacks may come after a call returned, in seconds: until that
 #: long nothing came.
 _QUIET_SECONDS = 0.05
@@ -319,7 +316,8 @@ def _outputs_by_op_id(
                 before = outputs.get(mapping.source_output)
                 known = before.candidates if before else ()
                 delegate = (
-                    None if record.identifier == _MAIN_RECORD else mapping.target_op_id
+                    # Of a compiled program itself there is none.
+                    None if record.is_fallback else mapping.target_op_id
                 )
                 entry = (number, mapping.target_output)
                 is_last = before is None or number >= before.odix_id

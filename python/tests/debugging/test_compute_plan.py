@@ -47,23 +47,35 @@ def text(key: str, value: str) -> Metadata:
     return Metadata(key, Metadata.Value(value, "string"))
 
 
+def typed(key: str, kind: str, value: int | str) -> Metadata:
+    content = Metadata.Value(value, "string" if isinstance(value, str) else "integer")
+    return Metadata(
+        key,
+        Metadata.Value(
+            {"type": Metadata.Value(kind, "string"), "value": content}, "dictionary"
+        ),
+    )
+
+
 def info(*op_ids: int, **facts: str) -> DebugInfo:
     """What a compiled operation says that stands for these."""
-    numbers = [
-        Metadata(
-            "op_id",
-            Metadata.Value(
-                {
-                    "type": Metadata.Value("coreai", "string"),
-                    "value": Metadata.Value(op_id, "integer"),
-                },
-                "dictionary",
-            ),
-        )
-        for op_id in op_ids
+    numbers = [typed("op_id", "coreai", op_id) for op_id in op_ids]
+    rest = [
+        typed(key, "function", value) if key == "symbol" else text(key, value)
+        for key, value in facts.items()
     ]
-    rest = [text(key, value) for key, value in facts.items()]
     return DebugInfo(0, "op", (), (*numbers, *rest))
+
+
+def test_entries_that_are_no_operations():
+    function, delegate = DebugInfo.SymbolType
+    entry = info(1, symbol="f", residency="GPU")
+    assert entry.is_symbol()
+    assert entry.get_symbol_names(function) == ["f"]
+    assert entry.get_symbol_name(delegate) is None
+    assert entry.get_residency() == "GPU"
+    assert not info(1).is_symbol()
+    assert info(1).get_residency() is None
 
 
 def plan(*main: DebugInfo, **delegates: list[DebugInfo]) -> ComputePlan:
@@ -113,7 +125,7 @@ def test_why_an_operation_was_refused():
 
 
 def test_no_record_no_plan():
-    with pytest.raises(ValueError, match="odix_op_id"):
+    with pytest.raises(ValueError, match="mps"):
         ComputePlan([DebugInfoRecord("mps", ())])
 
 
