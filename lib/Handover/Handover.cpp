@@ -2,8 +2,12 @@
 
 #include "corten/Handover/Handover.h"
 
-#include "mlir/Bytecode/BytecodeWriter.h"
+#include "corten/Dialect/CoreAI/IR/CoreAIOps.h"
 
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/DialectResourceBlobManager.h"
+
+#include "llvm/ADT/StringMap.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <cstring>
@@ -12,16 +16,26 @@ using namespace corten;
 
 static constexpr size_t kBlobAlignment = 16;
 
-std::string corten::moduleBytecode(const ConvertedModule &module) {
-  std::string bytes;
-  llvm::raw_string_ostream stream(bytes);
-  // Writing fails only for bytecode versions that cannot hold the module; none
-  // is asked for.
-  mlir::LogicalResult written =
-      mlir::writeBytecodeToFile(*module.module, stream);
-  assert(mlir::succeeded(written) && "current bytecode version refused");
-  (void)written;
-  return bytes;
+std::vector<std::vector<int>>
+corten::resourceUses(const ConvertedModule &module) {
+  llvm::StringMap<int> places;
+  for (auto [place, resource] : llvm::enumerate(module.resources))
+    places[resource.key] = place;
+  std::vector<std::vector<int>> result;
+  for (mlir::Operation &graph : *module.module.get().getBody()) {
+    std::vector<int> &uses = result.emplace_back();
+    for (mlir::Operation &op : graph.getRegion(0).getOps()) {
+      auto constant = llvm::dyn_cast<coreai::ConstantOp>(op);
+      if (!constant)
+        break;
+      auto value =
+          llvm::dyn_cast<mlir::DenseResourceElementsAttr>(constant.getValue());
+      uses.push_back(value ? places.at(value.getRawHandle().getKey()) : -1);
+    }
+    while (!uses.empty() && uses.back() < 0)
+      uses.pop_back();
+  }
+  return result;
 }
 
 std::string corten::moduleText(const ConvertedModule &module, bool generic) {

@@ -201,20 +201,9 @@ void corten::bindings::bindConversion(nb::module_ &module) {
 
   nb::class_<ConvertedModule>(module, "ConvertedModule",
                               "A verified module in the coreai dialect.")
-      .def(
-          "bytecode",
-          [](const ConvertedModule &self) {
-            std::string bytes = moduleBytecode(self);
-            return nb::bytes(bytes.data(), bytes.size());
-          },
-          "MLIR bytecode without weight data and locations.")
-      .def(
-          "location_table",
-          [](const ConvertedModule &self) {
-            return std::pair(self.locations.text, self.locations.withArguments);
-          },
-          "The text of a module that lists the locations of all operations, "
-          "and which operations have block arguments.")
+      .def("handover_text", &handoverText,
+           "The module as coreai-core is given it: with locations, without "
+           "weight data.")
       .def(
           "text",
           [](const ConvertedModule &self, bool generic) {
@@ -226,13 +215,14 @@ void corten::bindings::bindConversion(nb::module_ &module) {
           [](const ConvertedModule &self) {
             nb::list result;
             for (const Resource &resource : self.resources)
-              result.append(nb::make_tuple(resource.key, resource.name,
-                                           bytesOf(resource)));
+              result.append(nb::make_tuple(resource.name, bytesOf(resource)));
             return result;
           },
-          "(key, name, bytes) of every constant whose data is not in the "
-          "module. The "
-          "arrays are views of the weights and keep them alive.")
+          "(name, bytes) of every constant whose data is not in the module. "
+          "The arrays are views of the weights and keep them alive.")
+      .def("resource_uses", &resourceUses,
+           "For each graph the resources of the constants at its top, as "
+           "places in resources(); -1 for a constant that has none.")
       .def_prop_ro(
           "next_ids",
           [](const ConvertedModule &self) {

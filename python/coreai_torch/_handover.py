@@ -7,9 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, cast
 
 from coreai._compiler import ir
-from coreai._compiler._mlir_libs._coreaiIR._bindings import mlir as _bindings
 
-from coreai_torch._debug_locations import block_arguments
 from coreai_torch._program import program_of
 
 if TYPE_CHECKING:
@@ -37,7 +35,7 @@ def resource_key(attribute: ir.Attribute) -> str | None:
 
 
 def _attach_weights(
-    module: ir.Module, resources: list[tuple[str, str, Any]], cache: WeightCache
+    module: ir.Module, converted: _native.ConvertedModule, cache: WeightCache
 ) -> dict[str, Any]:
     """Gives every constant that names a resource a view of its data.
 
@@ -45,21 +43,21 @@ def _attach_weights(
     are attached under the weight's name: the key in the module is taken.
     Returns the data by the key that it now has.
     """
-    by_key = {key: (name, data) for key, name, data in resources}
-    missing = set(by_key)
+    resources: list[tuple[str, Any]] = converted.resources()
+    missing = set(range(len(resources)))
     attached: dict[str, Any] = {}
-    graph: Any
-    for graph in module.body.operations:
-        for op in graph.bodyRegion.blocks[0].operations:
-            operation = op.operation
-            if operation.name != "coreai.constant":
-                break
-            key = resource_key(operation.attributes["value"])
-            if key is None:
+    graphs: Any = module.body.operations
+    for graph, uses in zip(graphs, converted.resource_uses(), strict=True):
+        if not uses:
+            continue
+        constants = graph.bodyRegion.blocks[0].operations
+        for use, constant in zip(uses, constants, strict=False):
+            if use < 0:
                 continue
-            name, data = by_key[key]
-            missing.discard(key)
-            element_type = operation.results[0].type
+            name, data = resources[use]
+            missing.discard(use)
+            operation = constant.operation
+            element_type = operation.result.type
             identity = (data.ctypes.data, data.nbytes, str(element_type))
             attribute = cache.get(identity)
             if attribute is None:
@@ -71,7 +69,8 @@ def _attach_weights(
             attached[cast("str", resource_key(attribute))] = data
     if missing:
         # coreai-core ends the process when it saves a constant without data.
-        msg = f"no constant takes the data of {sorted(missing)}"
+        names = sorted(resources[place][0] for place in missing)
+        msg = f"no constant takes the data of {names}"
         raise RuntimeError(msg)
     return attached
 
@@ -86,19 +85,6 @@ def operations_of(module: ir.Module) -> list[ir.Operation]:
 
     module.operation.walk(visit)
     return operations
-
-
-def _set_locations(
-    operations: list[ir.Operation], text: str, with_arguments: list[int]
-) -> None:
-    """Gives the operations their locations, and block arguments their owner's."""
-    table: Any = ir.Module.parse(text).operation.attributes["coreai.locations"]
-    locations = [ir.Location.from_attr(attribute) for attribute in table]
-    for operation, location in zip(operations, locations, strict=True):
-        _bindings.set_op_location(operation, location)
-    for place in with_arguments:
-        for argument in block_arguments(operations[place]):
-            _bindings.set_block_arg_location(argument, locations[place])
 
 
 @contextmanager
@@ -128,10 +114,7 @@ def to_program(
     mlir_context = context._mlir_context
     with mlir_context, ir.Location.unknown():
         with _single_threaded(mlir_context, is_private):
-            module = ir.Module.parse(converted.bytecode(), mlir_context)
-            operations = operations_of(module)
-            _set_locations(operations, *converted.location_table())
-            resources = converted.resources()
-            weights = _attach_weights(module, resources, cache) if resources else {}
-        calls.lower(module, operations)
+            module = ir.Module.parse(converted.handover_text(), mlir_context)
+            weights = _attach_weights(module, converted, cache)
+        calls.lower(module)
     return program_of(module, weights)

@@ -22,6 +22,7 @@ from coreai._compiler._mlir_libs._coreaiIR._bindings import mlir as _bindings
 from coreai._compiler.dialects import coreai
 
 from coreai_torch._debug_locations import block_arguments
+from coreai_torch._handover import operations_of
 from coreai_torch._utils import check_result_type
 
 if TYPE_CHECKING:
@@ -271,12 +272,11 @@ class UserCalls:
         #: Composites that they made, by name.
         self.composites: Counter[str] = Counter()
 
-    def lower(self, module: ir.Module, operations: list[ir.Operation]) -> None:
+    def lower(self, module: ir.Module) -> None:
         """Replace the stand-ins.
 
         Args:
             module: The module, in the context that is current.
-            operations: Its operations, each after what it contains.
 
         Raises:
             ValueError: If a lowering returns too much, too little, or values of
@@ -286,6 +286,7 @@ class UserCalls:
         """
         if not self._calls:
             return
+        operations = operations_of(module)
         replaced: dict[tuple[int, int], ir.Value] = {}
 
         def find(operation: int, region: int | None, number: int) -> ir.Value:

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Gives a finished module to coreai-core in the same process. The two MLIRs
-// share no objects: the module crosses as bytecode without weight data, and
-// each weight is attached on the other side as a view of its own memory.
-// Locations cross on their own, as the table that the conversion made.
+// share no objects: the module crosses as text without weight data, and each
+// weight is attached on the other side as a view of its own memory. Text,
+// because debug locations have no other form there, and one parse is then all
+// it takes.
 
 #ifndef CORTEN_HANDOVER_HANDOVER_H
 #define CORTEN_HANDOVER_HANDOVER_H
@@ -16,9 +17,13 @@
 
 namespace corten {
 
-/// The module as MLIR bytecode that coreai-core's parser reads. Resources are
-/// mentioned by key; their data is not in it, and neither are locations.
-std::string moduleBytecode(const ConvertedModule &module);
+/// The module as text for coreai-core's parser, with the locations of all
+/// operations. Resources are mentioned by key; their data is not in it.
+std::string handoverText(const ConvertedModule &module);
+
+/// For each graph of the module the resources that the constants at its top
+/// take, as places in ConvertedModule::resources; -1 for one that takes none.
+std::vector<std::vector<int>> resourceUses(const ConvertedModule &module);
 
 /// Where a value is, for whoever walks the module on the other side.
 struct ValuePlace {

@@ -38,9 +38,9 @@ def by_file(path: Path) -> _native.ConvertedModule:
     return _native.convert_pt2([_native.Pt2EntryPoint(str(path))])
 
 
-def weights(module: _native.ConvertedModule) -> list[tuple[str, str, bytes]]:
-    """Keys, names and data of the constants that are not in the text."""
-    return [(key, name, bytes(data)) for key, name, data in module.resources()]
+def weights(module: _native.ConvertedModule) -> list[tuple[str, bytes]]:
+    """Names and data of the constants that are not in the text."""
+    return [(name, bytes(data)) for name, data in module.resources()]
 
 
 def assert_same(exported: ExportedProgram, path: Path, decompose: bool) -> None:
@@ -49,7 +49,7 @@ def assert_same(exported: ExportedProgram, path: Path, decompose: bool) -> None:
     walked, read = by_walk(exported, decompose), by_file(path)
     assert read.text() == walked.text()
     assert weights(read) == weights(walked)
-    assert read.location_table() == walked.location_table()
+    assert read.handover_text() == walked.handover_text()
     assert read.warnings == walked.warnings
 
 

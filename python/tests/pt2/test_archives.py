@@ -24,7 +24,7 @@ def test_older_release(path):
     walked, read = by_walk(exported, "decomposed" not in path.stem), by_file(path)
     assert read.text() == walked.text()
     assert weights(read) == weights(walked)
-    assert read.location_table() == walked.location_table()
+    assert read.handover_text() == walked.handover_text()
 
 
 class Model(torch.nn.Module):

@@ -85,8 +85,8 @@ struct Resource {
 /// start: their reader is another MLIR, and bytecode has no shorter form of
 /// them. What repeats stands once, behind an alias.
 struct LocationTable {
-  /// A module with an array attribute `coreai.locations`, in the order of a
-  /// walk that visits an operation after what it contains.
+  /// Aliases, then a module with an array attribute `coreai.locations`: one to
+  /// a line, in the order of a walk that visits an operation after its content.
   std::string text;
   /// Places in that order of operations that have blocks with arguments, which
   /// are where the operation is.
