@@ -9,6 +9,8 @@
 #include "llvm/Support/Path.h"
 #include "llvm/Support/SHA256.h"
 
+#include <mutex>
+
 using namespace corten;
 using namespace corten::debuginfo;
 using namespace mlir;
@@ -38,7 +40,12 @@ static std::string quoted(StringRef text) {
 }
 
 std::string DebugRecorder::define(StringRef text) {
-  std::string name = "#a" + std::to_string(numAliases++);
+  // Letters only, as few as can be: most of the text is names of aliases.
+  std::string name = "#";
+  unsigned number = numAliases++;
+  do
+    name += 'a' + number % 26;
+  while ((number /= 26) != 0);
   definitions << name << " = " << text << "\n";
   return name;
 }
@@ -178,14 +185,37 @@ StringRef DebugRecorder::placeOf(const Node &node) {
   return place;
 }
 
+/// Reads the file only if it is not the one that was read last time: a process
+/// that converts again names the same files.
 static std::string sha256Of(StringRef file) {
+  namespace fs = llvm::sys::fs;
+  struct Known {
+    fs::UniqueID identity;
+    llvm::sys::TimePoint<> modified;
+    uint64_t size = 0;
+    std::string digest;
+  };
+  static std::mutex mutex;
+  static llvm::StringMap<Known> files;
+  fs::file_status status;
+  if (fs::status(file, status))
+    return {};
+  std::lock_guard lock(mutex);
+  Known &known = files[file];
+  if (!known.digest.empty() && known.identity == status.getUniqueID() &&
+      known.modified == status.getLastModificationTime() &&
+      known.size == status.getSize())
+    return known.digest;
   auto buffer = llvm::MemoryBuffer::getFile(file, /*IsText=*/false,
                                             /*RequiresNullTerminator=*/false);
   if (!buffer)
     return {};
   StringRef bytes = (*buffer)->getBuffer();
-  return llvm::toHex(llvm::SHA256::hash(llvm::arrayRefFromStringRef(bytes)),
-                     /*LowerCase=*/true);
+  known = {status.getUniqueID(), status.getLastModificationTime(),
+           status.getSize(),
+           llvm::toHex(llvm::SHA256::hash(llvm::arrayRefFromStringRef(bytes)),
+                       /*LowerCase=*/true)};
+  return known.digest;
 }
 
 FileAttr DebugRecorder::fileAttribute(StringRef file, StringRef shown) {

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import hashlib
+
 import torch
 from coreai._compiler import ir
 from coreai.authoring import Context
@@ -65,3 +67,29 @@ def test_a_type_is_written_once(monkeypatch):
     # None where operations stand: they have the alias.
     body = converted.handover_text().partition('"builtin.module"')[2]
     assert "tensor<" not in body
+
+
+def test_a_source_that_changes_has_another_digest(tmp_path, monkeypatch):
+    path = tmp_path / "changing.py"
+    monkeypatch.syspath_prepend(tmp_path)
+
+    def digest_recorded(text):
+        path.write_text(text)
+        scope = {}
+        exec(compile(text, str(path), "exec"), scope)
+        exported = torch.export.export(scope["Model"](), (torch.ones(2),))
+        converter = TorchConverter()
+        converter.add_exported_program(exported.run_decompositions(get_decomp_table()))
+        module = converter.to_coreai()._mlir_module
+        asm = module.operation.get_asm(enable_debug_info=True)
+        return hashlib.sha256(text.encode()).hexdigest() in asm
+
+    source = (
+        "import torch\n"
+        "class Model(torch.nn.Module):\n"
+        "    def forward(self, x):\n"
+        "        return x + {}\n"
+    )
+    assert digest_recorded(source.format(1))
+    assert digest_recorded(source.format(2))
+    assert digest_recorded(source.format(222))
