@@ -52,10 +52,11 @@ bench: build ## compare conversion with the official converter
 	@benchmarks/setup-peers
 	@.venv/bin/python -m benchmarks.convert $(BENCH_ARGS)
 
-wheel: setup ## build dist/*.whl and try it in an empty environment
+wheel: setup ## build dist/*.whl and try them in an empty environment
 	@rm -rf dist
-	@.venv/bin/python -m pip wheel . --no-deps --no-build-isolation -w dist
-	@scripts/check-wheel dist/*.whl
+	@.venv/bin/python -m pip wheel . ./packaging/coreai-torch --no-deps \
+	  --no-build-isolation -w dist
+	@scripts/check-wheel dist/corten-*.whl dist/coreai_torch-*.whl
 
 clean: ## remove what was built; .venv stays
 	@rm -rf build dist python/coreai_torch/_native*.so demo.aimodel
