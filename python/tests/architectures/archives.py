@@ -11,7 +11,7 @@ from pt2.pairs import assert_same_asset
 
 import coreai_torch
 from architectures.build import Architecture, build
-from architectures.measure import capture, one_line
+from architectures.export import capture, one_line
 
 
 def _outcome(exported: torch.export.ExportedProgram, decompose: bool) -> str:

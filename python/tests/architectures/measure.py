@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import copy
 import math
-import re
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,8 +16,8 @@ from support.cases import convert
 from support.runtime import interface, narrow, run_calls
 from torch.utils import _pytree as pytree
 
-import coreai_torch
 from architectures.build import Architecture, Inputs, build, cast
+from architectures.export import export, one_line
 
 #: Largest difference allowed, relative to the largest value of an output, where
 #: eager has not lost more digits itself.
@@ -72,38 +71,6 @@ def difference(actual: torch.Tensor, expected: torch.Tensor) -> float:
     return math.inf if math.isnan(worst) else worst
 
 
-def _dynamic_shapes(architecture: Architecture, inputs: Inputs) -> Any:
-    if not architecture.dynamic:
-        return None
-    return (
-        tuple(
-            dict.fromkeys(architecture.dynamic.get(name, ()), torch.export.Dim.DYNAMIC)
-            for name in inputs
-        ),
-    )
-
-
-def capture(
-    architecture: Architecture, module: torch.nn.Module, inputs: Inputs
-) -> torch.export.ExportedProgram:
-    """The program as torch exports it."""
-    with torch.no_grad():
-        return torch.export.export(
-            module,
-            tuple(inputs.values()),
-            dynamic_shapes=_dynamic_shapes(architecture, inputs),
-            strict=False,
-        )
-
-
-def export(
-    architecture: Architecture, module: torch.nn.Module, inputs: Inputs
-) -> torch.export.ExportedProgram:
-    with torch.no_grad():
-        exported = capture(architecture, module, inputs)
-        return exported.run_decompositions(coreai_torch.get_decomp_table())
-
-
 def worst_difference(
     exported: torch.export.ExportedProgram,
     program: Any,
@@ -131,13 +98,6 @@ def worst_difference(
             for i, value in enumerate(expected):
                 worst = max(worst, difference(results[f"out{i}"], value))
     return worst
-
-
-def one_line(error: BaseException) -> str:
-    """The message without line breaks, paths and addresses."""
-    text = " ".join(str(error).split())
-    text = re.sub(r"(?:/[\w.+-]+)+/", "", text)
-    return re.sub(r"0x[0-9a-f]+", "0x…", text)[:300]
 
 
 def measure(architecture: Architecture) -> Result:
