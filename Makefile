@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test opinfo architectures supported schemas fuzz lint tidy \
-  bench wheel clean
+.PHONY: help setup build demo test opinfo architectures opcounts supported schemas fuzz \
+  lint tidy bench wheel clean
 
 # Extra arguments for pytest: make test PYTEST_ARGS='-k conv'
 PYTEST_ARGS ?=
 # Extra arguments for opinfo: make opinfo OPINFO_ARGS='--dtypes float32'
 OPINFO_ARGS ?=
+# Extra arguments for opcounts: make opcounts OPCOUNTS_ARGS='--ours'
+OPCOUNTS_ARGS ?=
 # Extra arguments for the benchmark: make bench BENCH_ARGS='--help'
 BENCH_ARGS ?=
 
@@ -32,6 +34,10 @@ opinfo: build ## run the samples of PyTorch's operator database
 
 architectures: build ## convert tiny models of transformers; write the table
 	@PYTHONPATH=python/tests .venv/bin/python -m architectures --write
+
+opcounts: build ## count operations against the official converter; write the table
+	@benchmarks/setup-peers
+	@.venv/bin/python -m benchmarks.op_counts --write $(OPCOUNTS_ARGS)
 
 supported: build ## write docs/supported-ops.md
 	@PYTHONPATH=python/tests .venv/bin/python -m supported

@@ -13,6 +13,7 @@ import torch
 
 import coreai_torch
 from benchmarks import zoo
+from benchmarks.ops import op_counts
 from benchmarks.worker import packages, serve, settle, with_peak
 
 THREADS = 1
@@ -50,7 +51,7 @@ class Converting:
     def inspect(self) -> dict[str, Any]:
         """The first conversion of this process: memory and op counts."""
         (program, times), peak = with_peak(lambda: _convert(self.program))
-        before = _count_ops(program._mlir_module.operation)
+        before = op_counts(program).total()
         start = time.perf_counter()
         program.optimize()
         optimize = time.perf_counter() - start
@@ -60,7 +61,7 @@ class Converting:
             "peak_rss_growth": peak.growth,
             "peak_rss_method": peak.method,
             "ops_before": before,
-            "ops_after": _count_ops(program._mlir_module.operation),
+            "ops_after": op_counts(program).total(),
             "optimize_s": optimize,
         }
 
@@ -115,16 +116,6 @@ def _weight_bytes(program: torch.export.ExportedProgram) -> int:
         if isinstance(tensor, torch.Tensor)
     }
     return sum(storages.values())
-
-
-def _count_ops(operation: Any) -> int:
-    """Operations nested in `operation`, at any depth, without itself."""
-    return sum(
-        1 + _count_ops(inner.operation)
-        for region in operation.regions
-        for block in region.blocks
-        for inner in block.operations
-    )
 
 
 def main() -> None:
