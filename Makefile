@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test opinfo architectures opcounts supported schemas fuzz \
-  lint tidy bench wheel clean
+.PHONY: help setup build demo test conformance compatibility opinfo \
+  architectures opcounts supported schemas fuzz lint tidy bench wheel clean
 
 # Extra arguments for pytest: make test PYTEST_ARGS='-k conv'
 PYTEST_ARGS ?=
@@ -28,6 +28,12 @@ demo: build ## convert, save and run a vision transformer
 
 test: build ## lint, lit, unit tests, fuzzing, pytest
 	@scripts/test $(PYTEST_ARGS)
+
+conformance: build ## run the suites of others, if ../shared has them
+	@scripts/conformance
+
+compatibility: build ## write docs/compatibility.md
+	@PYTHONPATH=python/tests .venv/bin/python -m conformance
 
 opinfo: build ## run the samples of PyTorch's operator database
 	@PYTHONPATH=python/tests .venv/bin/python -m opinfo $(OPINFO_ARGS)
