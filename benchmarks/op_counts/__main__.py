@@ -16,10 +16,17 @@ from dataclasses import asdict
 from typing import Any
 
 from benchmarks.convert.__main__ import PEER_PACKAGE, check_contenders, official, ours
-from benchmarks.op_counts.page import Counts, Row, departures, more, page, unexplained
+from benchmarks.op_counts.page import (
+    PAGE,
+    Counts,
+    Row,
+    departures,
+    more,
+    page,
+    unexplained,
+)
 from benchmarks.runner import OUTPUT, ROOT, Contender, Worker, WorkerError
 
-PAGE = ROOT / "docs" / "op-counts.md"
 RESULTS = ROOT / "build" / "op-counts.jsonl"
 
 

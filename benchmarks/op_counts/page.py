@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import fnmatch
+import re
 import tomllib
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -11,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+PAGE = Path(__file__).parents[2] / "docs" / "op-counts.md"
 DEPARTURES = Path(__file__).parent / "departures.toml"
 
 _INTRODUCTION = """\
@@ -69,8 +71,8 @@ class Departure:
     reason: str
     proof: str
 
-    def explains(self, row: Row) -> bool:
-        return any(fnmatch.fnmatchcase(row.name, pattern) for pattern in self.rows)
+    def explains(self, name: str) -> bool:
+        return any(fnmatch.fnmatchcase(name, pattern) for pattern in self.rows)
 
 
 def departures(path: Path = DEPARTURES) -> list[Departure]:
@@ -93,7 +95,7 @@ def unexplained(rows: Sequence[Row], known: Sequence[Departure]) -> list[str]:
     return [
         row.name
         for row in rows
-        if more(row) and not any(departure.explains(row) for departure in known)
+        if more(row) and not any(departure.explains(row.name) for departure in known)
     ]
 
 
@@ -158,7 +160,7 @@ def _explanations(rows: Sequence[Row], known: Sequence[Departure]) -> list[str]:
         return ["None.", ""]
     lines = []
     for departure in known:
-        explained = [row for row in longer if departure.explains(row)]
+        explained = [row for row in longer if departure.explains(row.name)]
         if explained:
             lines += [f"{departure.reason} Shown by `{departure.proof}`.", ""]
             lines += [f"- {row.name}: {more(row)[0]}" for row in explained]
@@ -180,10 +182,24 @@ def page(
     """The whole page; ``versions`` are those of the packages that both have."""
     introduction = _INTRODUCTION.format(
         official=release,
-        torch=versions["torch"],
+        torch=versions["torch"].partition("+")[0],
         core=versions["coreai-core"],
     )
     lines = [introduction, *(f"- {line}" for line in _totals(rows)), ""]
     lines += ["## Where ours has more", "", *_explanations(rows, known)]
     lines += ["## All", "", *_table(rows)]
     return "\n".join(lines) + "\n"
+
+
+def limits(text: str, known: Sequence[Departure]) -> dict[str, int]:
+    """Operations that ours may have after ``optimize()``, by the text of a page.
+
+    Rows that a departure explains, or that the official converter refuses, have
+    no limit.
+    """
+    rows = re.findall(r"^\| ([^|]+) \| \d+ → (\d+) \|", text, re.M)
+    return {
+        name: int(after)
+        for name, after in rows
+        if not any(departure.explains(name) for departure in known)
+    }

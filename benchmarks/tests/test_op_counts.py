@@ -10,6 +10,7 @@ from benchmarks.op_counts.page import (
     Departure,
     Row,
     departures,
+    limits,
     more,
     page,
     unexplained,
@@ -49,6 +50,12 @@ def test_page() -> None:
 def test_page_lists_what_is_not_explained() -> None:
     text = page([MORE], "0.4.2", VERSIONS, [])
     assert "Not explained:\n\n- b: `x` +3" in text
+
+
+def test_page_has_limits() -> None:
+    text = page([FEWER, MORE, REFUSED], "0.4.2", VERSIONS, KNOWN)
+    assert limits(text, KNOWN) == {"a": 5}
+    assert limits(text, []) == {"a": 5, "b": 4}
 
 
 def test_departures_are_proven() -> None:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
+from benchmarks.ops import op_counts
 from support import mirror
 from support.cases import convert
 from support.runtime import interface, narrow, run_calls
@@ -28,6 +29,10 @@ TOLERANCE = {
 }
 
 
+#: A miss that is PyTorch's: what it exports is not what eager does.
+EXPORT_DIFFERS = "PyTorch's own run of the exported program differs from eager"
+
+
 @dataclass(frozen=True)
 class Result:
     """How far an architecture came."""
@@ -43,6 +48,12 @@ class Result:
     #: Why it is a miss; empty if it is none.
     reason: str = ""
     seconds: float = 0
+    #: Operations after ``optimize()``.
+    ops: int = 0
+
+    @property
+    def is_our_miss(self) -> bool:
+        return self.exported and bool(self.reason) and EXPORT_DIFFERS not in self.reason
 
 
 class Miss(Exception):
@@ -133,13 +144,14 @@ def _measure(architecture: Architecture, facts: dict[str, Any]) -> None:
     program = convert(exported, output_names=names)
     facts["converted"] = True
     worst = facts["difference"] = worst_difference(exported, program, calls)
+    facts["ops"] = op_counts(program).total()
     if not worst <= max(TOLERANCE[architecture.dtype], 2 * _rounding(module, calls)):
         # Is it the conversion, or the export?
         runs = exported.module()
         same = [(inputs, _flat(runs(*inputs.values()))) for inputs, _ in calls]
         program = convert(exported, output_names=names)
         if worst_difference(exported, program, same) <= TOLERANCE[architecture.dtype]:
-            raise Miss("PyTorch's own run of the exported program differs from eager")
+            raise Miss(EXPORT_DIFFERS)
         raise Miss("differs from eager")
 
 

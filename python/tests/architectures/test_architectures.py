@@ -3,14 +3,16 @@
 
 from __future__ import annotations
 
+import functools
 import math
 
 import pytest
 import torch
+from benchmarks.op_counts.page import PAGE, departures, limits
 
 from architectures import report
 from architectures.catalogue import ARCHITECTURES
-from architectures.measure import Miss, Result, difference, measure
+from architectures.measure import EXPORT_DIFFERS, Miss, Result, difference, measure
 
 _BY_NAME = {architecture.name: architecture for architecture in ARCHITECTURES}
 
@@ -40,11 +42,16 @@ REPRESENTATIVE = [
 ]
 
 
+#: Operations that the official converter has, where it converts.
+_LIMITS = limits(PAGE.read_text(), departures())
+
+
 @pytest.mark.parametrize("name", REPRESENTATIVE)
 def test_architecture(name):
     result = measure(_BY_NAME[name])
     assert result.reason == ""
     assert result.converted
+    assert 0 < result.ops <= _LIMITS.get(name, result.ops)
 
 
 def test_names_are_distinct():
@@ -60,6 +67,14 @@ def test_difference():
     assert difference(torch.tensor([1], dtype=torch.int32), torch.tensor([2])) > 1
     with pytest.raises(Miss, match="instead of"):
         difference(one, one[0])
+
+
+def test_what_torch_cannot_export_is_no_miss_of_ours():
+    result = functools.partial(Result, "a", "text", "AModel", "float32")
+    assert not result(exported=True).is_our_miss
+    assert not result(exported=False, reason="no").is_our_miss
+    assert not result(exported=True, reason=f"Miss: {EXPORT_DIFFERS}").is_our_miss
+    assert result(exported=True, reason="Miss: differs from eager").is_our_miss
 
 
 def test_page():
