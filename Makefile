@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test conformance compatibility opinfo \
+.PHONY: help setup build demo test nightly conformance compatibility opinfo \
   architectures opcounts supported schemas fuzz lint tidy bench wheel clean
 
 # Extra arguments for pytest: make test PYTEST_ARGS='-k conv'
@@ -28,6 +28,9 @@ demo: build ## convert, save and run a vision transformer
 
 test: build ## lint, lit, unit tests, fuzzing, pytest
 	@scripts/test $(PYTEST_ARGS)
+
+nightly: build ## what takes longer: conformance, opinfo, architectures, asan, fuzzing
+	@scripts/nightly
 
 conformance: build ## run the suites of others, if ../shared has them
 	@scripts/conformance

@@ -7,6 +7,7 @@ import argparse
 import fnmatch
 import json
 import multiprocessing
+import sys
 from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
@@ -121,6 +122,8 @@ def main() -> None:
     print(*totals(ordered), sep="\n")
     if arguments.write:
         PAGE.write_text(page(ordered))
+    if missed := [a.name for a in chosen if results[a.name].is_our_miss]:
+        sys.exit(f"not right: {', '.join(missed)}")
 
 
 if __name__ == "__main__":

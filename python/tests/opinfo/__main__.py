@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import argparse
 import fnmatch
+import sys
 from pathlib import Path
 
 from rich.console import Console
@@ -13,7 +14,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeElapsedCo
 from opinfo import report, samples
 from opinfo.runner import Options, Runner
 from opinfo.scope import OUT_OF_SCOPE
-from opinfo.verdict import Result, Verdict, read_results, write_results
+from opinfo.verdict import EXCUSED, Result, Verdict, read_results, write_results
 
 ROOT = Path(__file__).resolve().parents[3]
 PAGE = ROOT / "docs" / "opinfo.md"
@@ -138,6 +139,9 @@ def main() -> None:
             if samples.supports(info, dtype) and (op, dtype) not in known
         ]
         PAGE.write_text(report.page(results, dtypes, pending))
+    wrong = [r for r in results if r.verdict not in (Verdict.RIGHT, *EXCUSED)]
+    if missed := sorted({r.op for r in wrong if (r.op, r.dtype) in todo}):
+        sys.exit(f"not right: {', '.join(missed)}")
 
 
 if __name__ == "__main__":
