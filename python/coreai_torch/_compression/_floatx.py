@@ -7,16 +7,32 @@ from typing import Any
 
 import torch
 
+from coreai_torch._compression._moves import is_move, move
+
 #: By code: sign, two bits of exponent, one of mantissa.
 _MAGNITUDES = (0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0)
 FP4_VALUES = torch.tensor([*_MAGNITUDES, *(-value for value in _MAGNITUDES)])
 
 
+def _codes(packed: torch.Tensor) -> torch.Tensor:
+    """The codes, one in a byte; the last axis doubles."""
+    codes = torch.stack([packed & 0xF, packed >> 4], -1)
+    return codes.flatten(-2) if packed.dim() else codes
+
+
+def _pack(codes: torch.Tensor) -> torch.Tensor:
+    if codes.dim() == 0 or codes.shape[-1] % 2:
+        msg = (
+            "two four-bit floats share a byte: the last axis must have an even "
+            f"extent, got shape {tuple(codes.shape)}"
+        )
+        raise ValueError(msg)
+    return codes[..., ::2] | (codes[..., 1::2] << 4)
+
+
 def unpack_fp4(uint8_byte: torch.Tensor) -> torch.Tensor:
     """The values as float32; the last axis doubles."""
-    codes = torch.stack([uint8_byte & 0xF, uint8_byte >> 4], -1)
-    values = FP4_VALUES.to(uint8_byte.device)[codes.to(torch.int64)]
-    return values.flatten(-2) if uint8_byte.dim() else values
+    return FP4_VALUES.to(uint8_byte.device)[_codes(uint8_byte).to(torch.int64)]
 
 
 class Float4Tensor(torch.Tensor):
@@ -84,5 +100,13 @@ class Float4Tensor(torch.Tensor):
             return cls(func(args[0].elem, **moved))
         if func is torch.ops.coreai.constexpr_blockwise_shift_scale.default:
             return func(args[0].elem, *args[1:], **kwargs)
+        if is_move(func):
+            return move(
+                func,
+                args,
+                kwargs,
+                lambda packed: _codes(packed.elem),
+                lambda codes: cls(_pack(codes)),
+            )
         msg = f"{func} is not implemented for Float4Tensor; unpack() it first"
         raise NotImplementedError(msg)

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import torch
 
+from coreai_torch._compression._moves import is_move, move
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -183,6 +185,15 @@ class SubbyteTensor(torch.Tensor):
     ) -> Any:
         kwargs = kwargs or {}
         aten = torch.ops.aten
+        if is_move(func):
+            first = args[0][0] if isinstance(args[0], list | tuple) else args[0]
+            return move(
+                func,
+                args,
+                kwargs,
+                cls.unpack,
+                lambda values: cls.from_unpacked(values, first.nbits),
+            )
         self = args[0]
         if func in (aten.detach.default, aten.alias.default, aten.clone.default):
             return cls(func(self.elem), self.tensor_shape, self.nbits)

@@ -108,6 +108,42 @@ def test_float4():
         tensor + 1
 
 
+MOVES = {
+    "slice": lambda x: x[:, ::2],
+    "slice within a byte": lambda x: x[..., 1:3],
+    "new axis": lambda x: x.unsqueeze(0),
+    "select": lambda x: x[1],
+    "view": lambda x: x.view(8, 6),
+    "transpose": lambda x: x.transpose(1, 2),
+    "expand": lambda x: x[:1].expand(5, 4, 6),
+    "squeeze": lambda x: x[:1].squeeze(0),
+    "cat": lambda x: torch.cat([x, x], 1),
+    "split": lambda x: x.split(1)[1],
+    "unbind": lambda x: x.unbind()[1],
+}
+PACKED = {
+    "float4": Float4Tensor(torch.arange(24, dtype=torch.uint8).view(2, 4, 3) * 7),
+    "int4": IntxTensor.from_unpacked(torch.arange(48).view(2, 4, 6) % 16 - 8, 4),
+    "uint3": UintxTensor.from_unpacked(torch.arange(48).view(2, 4, 6) % 8, 3),
+}
+
+
+@pytest.mark.parametrize("kind", PACKED)
+@pytest.mark.parametrize("name", MOVES)
+def test_elements_are_moved(kind, name):
+    packed = PACKED[kind]
+    moved = MOVES[name](packed)
+    assert type(moved) is type(packed)
+    assert torch.equal(moved.unpack(), MOVES[name](packed.unpack()))
+
+
+def test_half_a_byte_is_none():
+    with pytest.raises(ValueError, match=r"even extent, got shape \(2, 4, 3\)"):
+        PACKED["float4"][..., :3]
+    with pytest.raises(ValueError, match="even extent"):
+        PACKED["float4"].unsqueeze(-1)
+
+
 def test_importing_the_package_registers_the_ops():
     code = (
         "import coreai_torch, torch; torch.ops.coreai.lut_to_dense.default;"
