@@ -234,8 +234,9 @@ findGraph(ModuleOp module, std::optional<StringRef> name, StringRef which) {
   std::string known;
   for (auto graph : module.getOps<coreai::GraphOp>())
     known += (known.empty() ? "" : ", ") + graph.getSymName().str();
-  return llvm::createStringError("the " + which + " program has no graph '" +
-                                 *name + "'; it has: " + known);
+  return llvm::createStringError("Entry point '" + *name +
+                                 "' not found in the " + which +
+                                 " program; it has: " + known);
 }
 
 llvm::Expected<GraphDiff> corten::diffModules(ModuleOp source, ModuleOp target,

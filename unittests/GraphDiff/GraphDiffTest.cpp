@@ -99,7 +99,7 @@ TEST_F(GraphDiffTest, NoSuchGraph) {
       diffModules(*source, *source, StringRef("other"), WeightPolicy::Ignore);
   ASSERT_FALSE(static_cast<bool>(diff));
   EXPECT_EQ(llvm::toString(diff.takeError()),
-            "the source program has no graph 'other'; it has: "
+            "Entry point 'other' not found in the source program; it has: "
             "twice_abcdefgh, main");
 }
 

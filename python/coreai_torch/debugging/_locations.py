@@ -168,11 +168,23 @@ def graphs(module: ir.Module) -> dict[str, Any]:
     return found
 
 
+def _namespace(graph: ir.Operation) -> list[str]:
+    """The names of what ``graph`` is in, from the module inwards."""
+    parent: Any = graph.parent
+    if parent is None or "sym_name" not in parent.attributes:
+        return []
+    return [*_namespace(parent), symbol_name(parent)]
+
+
 def entry_graph(module: ir.Module, entry_point: str) -> Any:
-    """The graph of this name; raises ``ValueError`` where there is none."""
+    """The graph of this name; raises ``ValueError`` where there is none.
+
+    The name may begin with the namespaces that the graph is in.
+    """
     named = graphs(module)
-    graph = named.get(entry_point.split(".")[-1])
-    if graph is None:
+    *namespace, name = entry_point.split(".")
+    graph = named.get(name)
+    if graph is None or (namespace and namespace != _namespace(graph)):
         public = [
             name for name, op in named.items() if "composite_decl" not in op.attributes
         ]

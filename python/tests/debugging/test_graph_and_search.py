@@ -110,8 +110,9 @@ def test_programs(name):
         body = graph.get_nested_nodes(invoke)
         assert body[-1].original_node.name == "coreai.output"
         assert {node.scope_id for node in body} == {(invoke.op_id, 0)}
-    with pytest.raises(ValueError, match=r"no graph 'nope'.*\['main'\]"):
-        create_graph_from_coreai_program(module, "nope")
+    for missing in ("nope", "nope.main", "main.nope"):
+        with pytest.raises(ValueError, match=rf"no graph '{missing}'.*\['main'\]"):
+            create_graph_from_coreai_program(module, missing)
 
 
 @pytest.mark.parametrize("maker", MAKERS)

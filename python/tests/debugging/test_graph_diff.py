@@ -281,7 +281,7 @@ def test_whole_programs() -> None:
 def test_no_such_graph() -> None:
     program = convert(torch.nn.ReLU(), X)
     with pytest.raises(
-        ValueError, match=r"source program has no graph 'x'; it has: main"
+        ValueError, match=r"Entry point 'x' not found in the source program; .*: main"
     ):
         compute_coreai_program_diff(program, program, entry_point="x")
 
