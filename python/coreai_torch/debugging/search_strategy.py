@@ -64,14 +64,15 @@ class SearchStrategy(ABC, Generic[TNode, TGraph]):
 class LevelOrderStrategy(SearchStrategy[TNode, TGraph], Generic[TNode, TGraph]):
     """Takes one depth at a time, then looks into failed and unknown operations.
 
-    Errors spread along edges, so a failure at one depth makes all later depths
-    uninteresting, and a depth that passed as a whole all earlier ones. What is
-    left is halved with every depth. At the end the operations that feed the
-    first failure are checked as well, wherever they are, since edges may skip
-    depths: none of them fails.
+    All depths are, except that the search ends where a depth passes as a whole
+    and all that is left lies behind a failure.
 
-    A search that goes by this misses an error that a later operation hides. Use
-    ``exhaustive`` to have everything checked.
+    ``prune`` trusts that errors spread along edges: a failure at one depth makes
+    all later depths uninteresting, and a depth that passed as a whole all earlier
+    ones, so that what is left of a bisection is halved with every depth. At the
+    end the operations that feed the first failure are checked as well, wherever
+    they are, since edges may skip depths: none of them fails. An error that a
+    later operation hides is missed.
 
     Args:
         graph: What is searched.
@@ -80,6 +81,7 @@ class LevelOrderStrategy(SearchStrategy[TNode, TGraph], Generic[TNode, TGraph]):
         batch_size: How many nodes are checked at once.
         initial_scope_id: Where to begin; the outermost scope by default.
         exhaustive: Whether everything is checked, inside of operations as well.
+        prune: Whether depths that others speak for are left out.
     """
 
     def __init__(
@@ -90,6 +92,7 @@ class LevelOrderStrategy(SearchStrategy[TNode, TGraph], Generic[TNode, TGraph]):
         initial_scope_id: ScopeID | None = None,
         *,
         exhaustive: bool = False,
+        prune: bool = False,
     ) -> None:
         if batch_size < 1:
             msg = f"batch_size must be at least 1, got {batch_size}"
@@ -99,6 +102,7 @@ class LevelOrderStrategy(SearchStrategy[TNode, TGraph], Generic[TNode, TGraph]):
         self._batch_size = batch_size
         self._initial_scope: ScopeID = initial_scope_id or (None, 0)
         self._exhaustive = exhaustive
+        self._prune = prune and not exhaustive
         self.reset()
 
     def reset(self) -> None:
@@ -120,10 +124,16 @@ class LevelOrderStrategy(SearchStrategy[TNode, TGraph], Generic[TNode, TGraph]):
         initial_scope_id: ScopeID | None = None,
         *,
         exhaustive: bool = False,
+        prune: bool = False,
     ) -> LevelOrderStrategy[TNode, TGraph]:
         """From the inputs on."""
         return LevelOrderStrategy(
-            graph, lambda _: 0, batch_size, initial_scope_id, exhaustive=exhaustive
+            graph,
+            lambda _: 0,
+            batch_size,
+            initial_scope_id,
+            exhaustive=exhaustive,
+            prune=prune,
         )
 
     @staticmethod
@@ -133,6 +143,7 @@ class LevelOrderStrategy(SearchStrategy[TNode, TGraph], Generic[TNode, TGraph]):
         initial_scope_id: ScopeID | None = None,
         *,
         exhaustive: bool = False,
+        prune: bool = False,
     ) -> LevelOrderStrategy[TNode, TGraph]:
         """From the outputs back."""
         return LevelOrderStrategy(
@@ -141,6 +152,7 @@ class LevelOrderStrategy(SearchStrategy[TNode, TGraph], Generic[TNode, TGraph]):
             batch_size,
             initial_scope_id,
             exhaustive=exhaustive,
+            prune=prune,
         )
 
     @staticmethod
@@ -150,6 +162,7 @@ class LevelOrderStrategy(SearchStrategy[TNode, TGraph], Generic[TNode, TGraph]):
         initial_scope_id: ScopeID | None = None,
         *,
         exhaustive: bool = False,
+        prune: bool = False,
     ) -> LevelOrderStrategy[TNode, TGraph]:
         """The middle of what is left."""
         return LevelOrderStrategy(
@@ -158,6 +171,7 @@ class LevelOrderStrategy(SearchStrategy[TNode, TGraph], Generic[TNode, TGraph]):
             batch_size,
             initial_scope_id,
             exhaustive=exhaustive,
+            prune=prune,
         )
 
     @staticmethod
@@ -167,6 +181,7 @@ class LevelOrderStrategy(SearchStrategy[TNode, TGraph], Generic[TNode, TGraph]):
         initial_scope_id: ScopeID | None = None,
         *,
         exhaustive: bool = False,
+        prune: bool = False,
     ) -> LevelOrderStrategy[TNode, TGraph]:
         """The depth with the fewest operations."""
         return LevelOrderStrategy(
@@ -175,6 +190,7 @@ class LevelOrderStrategy(SearchStrategy[TNode, TGraph], Generic[TNode, TGraph]):
             batch_size,
             initial_scope_id,
             exhaustive=exhaustive,
+            prune=prune,
         )
 
     async def __anext__(self) -> list[_Node]:
@@ -204,10 +220,30 @@ class LevelOrderStrategy(SearchStrategy[TNode, TGraph], Generic[TNode, TGraph]):
             return
         results = {self._results[node.op_id] for node in level}
         depth = level[0].depth
-        if self.ValidationResult.FAIL in results:
+        if not self._prune:
+            if results == {self.ValidationResult.PASS} and self._is_all_behind():
+                self._levels = []
+        elif self.ValidationResult.FAIL in results:
             self._levels = [nodes for nodes in self._levels if nodes[0].depth < depth]
         elif results == {self.ValidationResult.PASS}:
             self._levels = [nodes for nodes in self._levels if nodes[0].depth > depth]
+
+    def _is_all_behind(self) -> bool:
+        """Whether the levels that are left lie behind a failure."""
+        first = self._first_failures()
+        return bool(first) and all(
+            nodes[0].depth > first[0].depth for nodes in self._levels
+        )
+
+    def _first_failures(self) -> list[_Node]:
+        """The failed nodes of the scope at the least depth."""
+        failed = [
+            node
+            for node in self._scope_nodes
+            if self._results.get(node.op_id) is self.ValidationResult.FAIL
+        ]
+        depth = min((node.depth for node in failed), default=0)
+        return [node for node in failed if node.depth == depth]
 
     def _open_level(self) -> bool:
         if not self._levels:
@@ -223,19 +259,10 @@ class LevelOrderStrategy(SearchStrategy[TNode, TGraph], Generic[TNode, TGraph]):
 
     def _open_predecessors(self) -> bool:
         """Queue what feeds the first failures, if it is not checked yet."""
-        if self._exhaustive or not self._is_open:
+        if not self._prune or not self._is_open:
             return False
-        failed = [
-            node
-            for node in self._scope_nodes
-            if self._results.get(node.op_id) is self.ValidationResult.FAIL
-        ]
-        first = min((node.depth for node in failed), default=0)
         missing = {
-            op_id
-            for node in failed
-            if node.depth == first
-            for op_id in node.predecessors
+            op_id for node in self._first_failures() for op_id in node.predecessors
         }
         self._queue = [
             node

@@ -131,15 +131,37 @@ def test_everything_has_a_name_of_its_own():
 @pytest.mark.parametrize("maker", MAKERS)
 @pytest.mark.parametrize("first", [0, 1, 37, 98, 99])
 def test_the_first_failure_is_found(maker, first):
-    strategy = getattr(LevelOrderStrategy, maker)(chain(100))
+    strategy = getattr(LevelOrderStrategy, maker)(chain(100), prune=True)
     asked = search(strategy, lambda node: FAIL if node.op_id >= first else PASS)
     assert strategy.get_problematic_operations()[0].op_id == first
     if maker == "bisection":
         assert len(asked) < 12
 
 
+@pytest.mark.parametrize("maker", MAKERS)
+@pytest.mark.parametrize("failing", [set(), {1}, {3, 4}, {9}])
+def test_a_failure_that_disappears_again(maker, failing):
+    """What comes before a failure, and the failure, are always looked at."""
+    strategy = getattr(LevelOrderStrategy, maker)(chain(10))
+    asked = search(strategy, lambda node: FAIL if node.op_id in failing else PASS)
+    found = {node.op_id for node in strategy.get_problematic_operations()}
+    assert found == failing
+    assert set(range(max(failing, default=9) + 1)) <= set(asked)
+
+
+def test_the_order_of_a_bisection():
+    strategy = LevelOrderStrategy.bisection(chain(9))
+    assert search(strategy, lambda _: PASS) == [4, 5, 3, 6, 2, 7, 1, 8, 0]
+
+
+def test_the_end_behind_a_failure():
+    strategy = LevelOrderStrategy.top_down(chain(9))
+    asked = search(strategy, lambda node: FAIL if node.op_id in (3, 4) else PASS)
+    assert asked == [0, 1, 2, 3, 4, 5]
+
+
 def test_bisection_prunes():
-    strategy = LevelOrderStrategy.bisection(chain(1000))
+    strategy = LevelOrderStrategy.bisection(chain(1000), prune=True)
     assert len(search(strategy, lambda _: PASS)) < 12
     strategy.reset()
     assert len(search(strategy, lambda _: FAIL)) < 14
@@ -154,13 +176,13 @@ def test_an_edge_that_skips_depths():
     nodes[19].predecessors.append(100)
     for index, node in enumerate(nodes):
         node.sequence_index = index
-    strategy = LevelOrderStrategy.bisection(ComputationGraph(nodes))
+    strategy = LevelOrderStrategy.bisection(ComputationGraph(nodes), prune=True)
     search(strategy, lambda node: FAIL if node.op_id in (100, 19) else PASS)
     assert {n.op_id for n in strategy.get_problematic_operations()} == {100, 19}
 
 
 def test_unknown_levels_decide_nothing():
-    strategy = LevelOrderStrategy.bisection(chain(40))
+    strategy = LevelOrderStrategy.bisection(chain(40), prune=True)
     search(
         strategy,
         lambda node: UNKNOWN if node.op_id % 2 else FAIL if node.op_id > 25 else PASS,
