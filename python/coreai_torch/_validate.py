@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The check of a program when it is added: every op must have a lowering."""
+"""The checks of programs: every op must have a lowering.
+
+Those of ATen are checked when a program is added, all others when it is converted.
+"""
 
 from __future__ import annotations
 
@@ -66,11 +69,13 @@ def _decomposable(offenders: list[_Offender]) -> list[_Offender]:
     return [o for o in offenders if o[2] or o[0] in table]
 
 
-#: Ops of these are ours to know when a program is added. Lowerings for any
-#: other may still be registered until the conversion.
-_OWN_NAMESPACES = frozenset(
-    {"_operator", "aten", "coreai", "coreaix", "higher_order", "prims"}
-)
+def _is_due(offender: _Offender) -> bool:
+    """Whether it is refused when added, as in the official package.
+
+    Lowerings of ops of all other namespaces may be registered until the
+    conversion. There are none for ops that write.
+    """
+    return offender[2] or offender[1] == "aten"
 
 
 def _has_lowering(offender: _Offender, lowerings: Collection[str]) -> bool:
@@ -88,27 +93,26 @@ def _has_lowering(offender: _Offender, lowerings: Collection[str]) -> bool:
 
 
 def _offenders(
-    program: _native.Program, lowerings: Collection[str], own: bool
+    program: _native.Program, lowerings: Collection[str], is_due: bool
 ) -> list[_Offender]:
     return [
         offender
         for offender in _native.unsupported(program)
-        if (offender[2] or offender[1] in _OWN_NAMESPACES) == own
-        and not _has_lowering(offender, lowerings)
+        if _is_due(offender) == is_due and not _has_lowering(offender, lowerings)
     ]
 
 
 def check_supported(
     program: _native.Program, entrypoint_name: str, lowerings: Collection[str] = ()
 ) -> None:
-    """Raise ``ValueError`` that lists every op without a lowering at once.
+    """Raise ``ValueError`` that lists every op of ATen without a lowering at once.
 
     Args:
         program: The program.
         entrypoint_name: For the message.
         lowerings: Qualified names that the user has registered.
     """
-    offenders = _offenders(program, lowerings, own=True)
+    offenders = _offenders(program, lowerings, is_due=True)
     if not offenders:
         return
 
@@ -132,11 +136,11 @@ def check_supported(
     )
 
 
-def check_custom_ops(
+def check_other_ops(
     program: _native.Program, entrypoint_name: str, lowerings: Collection[str] = ()
 ) -> None:
-    """Raise ``ValueError`` for ops of the user's without a lowering."""
-    offenders = _offenders(program, lowerings, own=False)
+    """Raise ``ValueError`` for ops of other namespaces without a lowering."""
+    offenders = _offenders(program, lowerings, is_due=False)
     if not offenders:
         return
     targets = "; ".join(

@@ -26,7 +26,7 @@ from coreai_torch._progress import ProgressBar, announce, is_set
 from coreai_torch._report import ConversionReport
 from coreai_torch._user_calls import UserCalls
 from coreai_torch._validate import (
-    check_custom_ops,
+    check_other_ops,
     check_parameters,
     check_supported,
 )
@@ -137,10 +137,17 @@ class _Staged:
             self.externalized,
         )
 
-    def entry_point(self) -> _native.EntryPoint:
-        """The program as it is now, under its names."""
+    def entry_point(self, lowerings: Collection[str]) -> _native.EntryPoint:
+        """The program as it is now, under its names.
+
+        Args:
+            lowerings: Qualified names that the user has registered by now.
+        """
+        # An op with a lowering is not decomposed.
+        is_stale = self.decompose and self.lowerings != lowerings
+        self.lowerings = lowerings
         # Attributes of external modules count as they are now, as weights do.
-        if self.is_snapshot or self.externalized or self.externalizing:
+        if is_stale or self.is_snapshot or self.externalized or self.externalizing:
             start = time.perf_counter()
             self._read_again()
             self.read_seconds = time.perf_counter() - start
@@ -299,7 +306,7 @@ class TorchConverter:
             The converter, for chaining.
 
         Raises:
-            ValueError: If the name is taken, or an op has no lowering.
+            ValueError: If the name is taken, or an op of ATen has no lowering.
             TypeError: If ``exported_program`` is not an ``ExportedProgram``.
         """
         self._check_entrypoint(entrypoint_name)
@@ -433,7 +440,8 @@ class TorchConverter:
         Raises:
             RuntimeError: If nothing is left to convert.
             ValueError: If a program cannot be converted; the message names the
-                node and the line of the model's code.
+                node and the line of the model's code. Ops that are not ATen's
+                and have no lowering are all listed at once.
         """
         staged = self._selected(_entrypoints(entrypoints))
         if not self._busy.acquire(blocking=False):
@@ -599,9 +607,9 @@ class TorchConverter:
         return chosen
 
     def _convert(self, staged: list[_Staged]) -> AIProgram:
-        entry_points = [s.entry_point() for s in staged]
+        entry_points = [s.entry_point(self._lowerings()) for s in staged]
         for s in staged:
-            check_custom_ops(s.program, s.entrypoint_name, self._lowerings())
+            check_other_ops(s.program, s.entrypoint_name, self._lowerings())
         recorder = self._debug_info_recorder
         # A lowering may register others; they are for the next conversion.
         lowerings = dict(self._user_defined_torch_lowering)

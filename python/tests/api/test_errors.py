@@ -25,8 +25,8 @@ def line_of(mark: str) -> str:
     return f"{__file__}:{number}"
 
 
-def custom(name):
-    @torch.library.custom_op(f"corten_errors::{name}", mutates_args=())
+def custom(name, namespace="corten_errors"):
+    @torch.library.custom_op(f"{namespace}::{name}", mutates_args=())
     def op(x: torch.Tensor) -> torch.Tensor:
         return x.clone()
 
@@ -51,6 +51,40 @@ def test_custom_ops_are_reported_when_converting():
     assert "target: second.default, namespace: corten_errors" in message
     assert line_of("custom ops") in message
     assert "register_torch_lowering()" in message
+
+
+@pytest.mark.parametrize("namespace", ["coreai", "coreaix"])
+def test_ops_of_our_namespaces_may_be_registered_late(namespace):
+    op = custom("registered_late", namespace)
+
+    class Late(torch.nn.Module):
+        def forward(self, x):
+            return op(x) + 1
+
+    exported = export(Late(), (torch.randn(3),))
+    converter = TorchConverter().add_pytorch_module(Late(), lambda _: exported)
+    with pytest.raises(ValueError, match=f"registered_late.*namespace: {namespace}"):
+        converter.to_coreai()
+    register = converter.register_torch_lowering(f"{namespace}::registered_late")
+    register(lambda values_map, node, loc: values_map["x"])
+    converter.to_coreai()
+
+
+def test_a_late_lowering_comes_before_the_decomposition():
+    library = torch.library.Library("corten_errors", "FRAGMENT")
+    library.define("twice(Tensor x) -> Tensor")
+    library.impl("twice", lambda x: x * 2, "CompositeImplicitAutograd")
+
+    class Twice(torch.nn.Module):
+        def forward(self, x):
+            return torch.ops.corten_errors.twice(x)
+
+    exported = torch.export.export(Twice(), (torch.randn(3),))
+    converter = TorchConverter().add_exported_program(exported, decompose=True)
+    assert "broadcasting_mul" in str(converter.to_coreai())
+    register = converter.register_torch_lowering("corten_errors::twice")
+    register(lambda values_map, node, loc: values_map["x"])
+    assert "broadcasting_mul" not in str(converter.to_coreai())
 
 
 @pytest.mark.parametrize("name", ["aten::_linalg_eigh.default", "aten::_linalg_eigh"])
@@ -79,7 +113,7 @@ def test_non_decomposed_ops_hide_unsupported_ones():
     assert "_linalg_eigh" not in str(error.value)
 
 
-def test_higher_order_ops_without_lowering_are_found_when_added():
+def test_higher_order_ops_without_lowering_are_found_when_converting():
     from torch._higher_order_ops.hints_wrap import hints_wrapper
 
     class Unknown(torch._ops.HigherOrderOperator):
@@ -94,8 +128,9 @@ def test_higher_order_ops_without_lowering_are_found_when_added():
     for node in exported.graph.nodes:
         if node.target is hints_wrapper:
             node.target = Unknown("nobody_lowers_this")
-    with pytest.raises(ValueError, match=r"higher_order\.nobody_lowers_this"):
-        TorchConverter().add_exported_program(exported)
+    converter = TorchConverter().add_exported_program(exported)
+    with pytest.raises(ValueError, match="nobody_lowers_this, namespace: higher_order"):
+        converter.to_coreai()
 
 
 @pytest.mark.parametrize(
