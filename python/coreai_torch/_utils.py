@@ -15,8 +15,9 @@ import torch
 from coreai._compiler import ir
 from coreai._compiler.dialects import coreai
 
-from coreai_torch import _compat
+from coreai_torch import _compat, _composite_declaration
 
+generate_composite_decl = _composite_declaration.generate_composite_decl
 print_graph = _compat.print_graph
 _get_module_hierarchy = _compat.get_module_hierarchy
 _ModuleInstanceRegistry = _compat.ModuleInstanceRegistry

@@ -71,8 +71,8 @@ def _check_divides(blocks: Any, extents: Any, what: str) -> None:
     for axis, (count, extent) in enumerate(zip(blocks, extents, strict=True)):
         if count == 0 or extent % count:
             msg = (
-                f"{what}: the extent {extent} of axis {axis} must be divisible "
-                f"by {count}"
+                f"{what}: shape {tuple(extents)} is not element-wise divisible by "
+                f"{tuple(blocks)}, at axis {axis}"
             )
             raise ValueError(msg)
 
@@ -166,12 +166,11 @@ def _is_fp4(data: torch.Tensor, scale: torch.Tensor) -> bool:
 
 
 def _check_offsets(
-    data: torch.Tensor,
     scale: torch.Tensor,
     zero_point: torch.Tensor | None,
     minval: torch.Tensor | None,
     is_float: bool,
-    offset_type: torch.dtype,
+    offset_like: tuple[str, torch.dtype],
 ) -> None:
     if zero_point is not None and minval is not None:
         raise ValueError("zero_point and minval are mutually exclusive")
@@ -181,15 +180,16 @@ def _check_offsets(
         if offset is None:
             continue
         if is_float:
-            raise ValueError(f"{name} does not go with float data ({data.dtype})")
+            raise ValueError(f"{name} is not supported for FP data")
         if offset.shape != scale.shape:
             msg = (
-                f"{name} must have the shape of scale: {tuple(offset.shape)} "
-                f"and {tuple(scale.shape)}"
+                f"{name} shape {tuple(offset.shape)} and scale shape "
+                f"{tuple(scale.shape)} mismatch"
             )
             raise ValueError(msg)
+    like, offset_type = offset_like
     if minval is not None and minval.dtype != offset_type:
-        msg = f"minval must have the type {offset_type}, got {minval.dtype}"
+        msg = f"minval dtype {minval.dtype} must match {like} dtype {offset_type}"
         raise ValueError(msg)
 
 
@@ -202,27 +202,26 @@ def _check_dequantized(
     output_dtype: torch.dtype | None,
 ) -> None:
     is_float = data.is_floating_point() or _is_fp4(data, scale)
-    _check_offsets(data, scale, zero_point, minval, is_float, scale.dtype)
+    offset_like = ("scale", scale.dtype)
+    _check_offsets(scale, zero_point, minval, is_float, offset_like)
     if not is_float and data.dtype not in (torch.int8, torch.uint8):
         msg = f"quantized data must be int8 or uint8 in torch, got {data.dtype}"
         raise ValueError(msg)
     if zero_point is not None and zero_point.dtype != data.dtype:
-        msg = (
-            f"zero_point must have the type of the data, {data.dtype}, got "
-            f"{zero_point.dtype}"
-        )
+        msg = f"zero_point dtype {zero_point.dtype} must match input dtype {data.dtype}"
         raise ValueError(msg)
     if minval is not None and input_dtype is None:
         msg = (
-            "minval needs input_dtype: the least value of the quantized type is "
-            "what it stands for"
+            "input_dtype is required when minval is provided: minval stands for "
+            "the least value of that type"
         )
         raise ValueError(msg)
     if input_dtype is not None and not is_float and _storage(input_dtype) != data.dtype:
         msg = f"input_dtype {input_dtype} is not kept in {data.dtype}"
         raise ValueError(msg)
     if scale.dtype == torch.float8_e8m0fnu and output_dtype is None:
-        raise ValueError("a scale of float8_e8m0fnu needs output_dtype")
+        msg = "output_dtype is required for FP dequantization with e8m0fnu scales"
+        raise ValueError(msg)
 
 
 def _check_blockwise(
@@ -235,10 +234,7 @@ def _check_blockwise(
 ) -> torch.dtype:
     _check_dequantized(data, scale, zero_point, minval, input_dtype, output_dtype)
     if scale.dim() != data.dim():
-        msg = (
-            f"scale must have the rank of the data: {scale.dim()} and {data.dim()} "
-            "mismatch"
-        )
+        msg = f"scale rank {scale.dim()} and input rank {data.dim()} mismatch"
         raise ValueError(msg)
     extents = list(data.shape)
     if _is_fp4(data, scale):
@@ -336,10 +332,7 @@ def _check_axis(data: torch.Tensor, scale: torch.Tensor, axis: int) -> int:
         raise ValueError(f"axis {axis} is out of range for an input of rank {rank}")
     axis = axis % rank if rank else 0
     if scale.dim() > 1 and scale.dim() != rank:
-        msg = (
-            f"scale rank {scale.dim()} must be 0, 1 or that of the input, {rank}; "
-            "mismatch"
-        )
+        msg = f"scale rank {scale.dim()} must match input rank {rank}, or be 0 or 1"
         raise ValueError(msg)
     count = scale.numel()
     if count == 1:
@@ -347,8 +340,8 @@ def _check_axis(data: torch.Tensor, scale: torch.Tensor, axis: int) -> int:
     if not rank or count != data.shape[axis]:
         extent = data.shape[axis] if rank else 1
         msg = (
-            f"scale has {count} elements; 1 or {extent} are expected for shape "
-            f"{tuple(data.shape)} and axis {axis}"
+            f"scale with {count} elements cannot be reshaped to 0-D or 1-D: 1 or "
+            f"{extent} are expected for shape {tuple(data.shape)} and axis {axis}"
         )
         raise ValueError(msg)
     if scale.dim() > 1 and scale.shape[axis] != count:
@@ -376,7 +369,8 @@ def _check_quantize(
     if not data.is_floating_point():
         raise ValueError(f"only floats can be quantized, not {data.dtype}")
     is_float = output_dtype.is_floating_point
-    _check_offsets(data, scale, zero_point, minval, is_float, data.dtype)
+    offset_like = ("input", data.dtype)
+    _check_offsets(scale, zero_point, minval, is_float, offset_like)
     return _check_axis(data, scale, axis)
 
 
@@ -467,7 +461,10 @@ def _check_sparse(nonzero_data: torch.Tensor) -> None:
             f"nonzero_data must be a 1-D tensor, got {nonzero_data.dim()}-D"
         )
     if nonzero_data.dtype not in DATA_TYPES:
-        msg = f"nonzero_data of {nonzero_data.dtype}; supported are {DATA_TYPES}"
+        msg = (
+            f"nonzero_data dtype {nonzero_data.dtype} is not supported; one of "
+            f"{DATA_TYPES} is"
+        )
         raise ValueError(msg)
 
 
@@ -475,10 +472,13 @@ def _sparse_to_dense(nonzero_data: torch.Tensor, mask: torch.Tensor) -> torch.Te
     _check_sparse(nonzero_data)
     kept = mask.to(torch.bool)
     if not torch.equal(kept.to(mask.dtype), mask):
-        raise ValueError("mask must have only 0 and 1 values")
+        raise ValueError("mask must contain only 0 and 1 values")
     count = int(kept.sum())
     if count != nonzero_data.numel():
-        msg = f"nonzero_data has {nonzero_data.numel()} elements, mask keeps {count}"
+        msg = (
+            f"nonzero_data has {nonzero_data.numel()} elements, the mask has {count} "
+            "non-zero entries"
+        )
         raise ValueError(msg)
     is_small = nonzero_data.element_size() == 1
     values = nonzero_data.view(torch.uint8) if is_small else nonzero_data

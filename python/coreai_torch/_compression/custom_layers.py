@@ -12,6 +12,13 @@ from torch import nn
 
 from coreai_torch._compression import _ops as _ops  # Registers the ops.
 
+#: The ops themselves, checks of arguments included.
+lut_to_dense = torch.ops.coreai.lut_to_dense
+constexpr_blockwise_shift_scale = torch.ops.coreai.constexpr_blockwise_shift_scale
+quantize = torch.ops.coreai.quantize
+dequantize = torch.ops.coreai.dequantize
+sparse_to_dense = torch.ops.coreai.sparse_to_dense
+
 
 class PalettizeModule(nn.Module):
     """A weight whose elements are indices into a table."""
@@ -26,9 +33,7 @@ class PalettizeModule(nn.Module):
 
     def forward(self) -> torch.Tensor:
         """Look the elements up."""
-        weight: torch.Tensor = torch.ops.coreai.lut_to_dense(
-            self.indices, self.lut, self.vector_axis
-        )
+        weight: torch.Tensor = lut_to_dense(self.indices, self.lut, self.vector_axis)
         return weight
 
 
@@ -58,10 +63,8 @@ class ScaledPalettizeModule(nn.Module):
 
     def forward(self) -> torch.Tensor:
         """Look the elements up, and scale them."""
-        looked_up = torch.ops.coreai.lut_to_dense(
-            self.indices, self.lut, self.vector_axis
-        )
-        weight: torch.Tensor = torch.ops.coreai.constexpr_blockwise_shift_scale(
+        looked_up = lut_to_dense(self.indices, self.lut, self.vector_axis)
+        weight: torch.Tensor = constexpr_blockwise_shift_scale(
             looked_up,
             self.scale,
             self.zero_point,
@@ -94,7 +97,7 @@ class WeightDequantizeModule(nn.Module):
 
     def forward(self) -> torch.Tensor:
         """Dequantize."""
-        weight: torch.Tensor = torch.ops.coreai.constexpr_blockwise_shift_scale(
+        weight: torch.Tensor = constexpr_blockwise_shift_scale(
             self.quantized_data,
             self.scale,
             self.zero_point,
@@ -125,7 +128,7 @@ class ActivationQuantizeModule(nn.Module):
 
     def forward(self, input_tensor: torch.Tensor) -> torch.Tensor:
         """Quantize ``input_tensor``."""
-        quantized: torch.Tensor = torch.ops.coreai.quantize(
+        quantized: torch.Tensor = quantize(
             input_tensor,
             self.scale,
             self.output_dtype,
@@ -158,7 +161,7 @@ class ActivationDequantizeModule(nn.Module):
 
     def forward(self, input_tensor: torch.Tensor) -> torch.Tensor:
         """Dequantize ``input_tensor``."""
-        numbers: torch.Tensor = torch.ops.coreai.dequantize(
+        numbers: torch.Tensor = dequantize(
             input_tensor,
             self.scale,
             self.zero_point,
@@ -180,7 +183,5 @@ class SparseModule(nn.Module):
 
     def forward(self) -> torch.Tensor:
         """Fill the zeros in."""
-        weight: torch.Tensor = torch.ops.coreai.sparse_to_dense(
-            self.nonzero_data, self.mask
-        )
+        weight: torch.Tensor = sparse_to_dense(self.nonzero_data, self.mask)
         return weight

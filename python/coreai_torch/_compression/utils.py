@@ -53,3 +53,7 @@ def inject_subbyte_tensors(
         nbits = int(name.rpartition("int")[2])
         state[path] = cls.from_unpacked(state[path].detach(), nbits)
     return program
+
+
+#: One call is for the weights of all ops, not only those that are scaled.
+_inject_subbyte_in_quant = inject_subbyte_tensors

@@ -10,6 +10,13 @@ from coreai_torch.composite_ops._check import check
 from coreai_torch.composite_ops._version import Version
 
 
+def _gather(x: Tensor, indices: Tensor, num_batch_axes: int = 0) -> Tensor:
+    """Put what ``indices`` pick from axis ``num_batch_axes`` in its place."""
+    axis = num_batch_axes
+    picked = x.index_select(axis, indices.to(torch.int32).flatten())
+    return picked.reshape(*x.shape[:axis], *indices.shape, *x.shape[axis + 1 :])
+
+
 class GatherMM(nn.Module):
     """``matmul(lhs[lhs_indices], rhs[rhs_indices])``: mixtures of experts.
 
@@ -61,8 +68,7 @@ class GatherMM(nn.Module):
             and indices.dtype != torch.bool,
             lambda: f"GatherMM: {name}_indices must be integers, got {indices.dtype}",
         )
-        picked = x.index_select(axis, indices.to(torch.int32).flatten())
-        return picked.reshape(*x.shape[:axis], *indices.shape, *x.shape[axis + 1 :])
+        return _gather(x, indices, axis)
 
     def extra_repr(self) -> str:
         return f"num_batch_axes={self.num_batch_axes}"

@@ -115,22 +115,58 @@ class RoPE(nn.Module):
         offset: Tensor | None,
     ) -> Tensor:
         """The float32 angles, broadcast to ``[batch, ..., sequence, pairs]``."""
+        positions = _positions(input, position_ids, offset).float()
         if freqs is None:
             steps = torch.arange(pairs, dtype=torch.float32, device=input.device)
             freqs = 1.0 / self.base ** (steps / pairs)
         else:
             _check_freqs(freqs, pairs)
-        freqs = freqs * self.scale
-        if self._use_hf_impl:
-            freqs = freqs.to(input.dtype).float()
-        positions = _positions(input, position_ids, offset).float()
-        return positions.unsqueeze(-1) * freqs
+        return _compute_angle(freqs, self.scale, input, positions, self._use_hf_impl)
 
     def extra_repr(self) -> str:
         return (
             f"scale={self.scale}, base={self.base}, dims={self.dims}, "
             f"interleaved={self.interleaved}"
         )
+
+
+def rope(
+    input: Tensor,
+    *,
+    cos: Tensor | None = None,
+    sin: Tensor | None = None,
+    position_ids: Tensor | None = None,
+    freqs: Tensor | None = None,
+    offset: int | Tensor = 0,
+    scale: float = 1.0,
+    base: float = 1e4,
+    dims: int | None = None,
+    interleaved: bool = False,
+    use_hf_impl: bool = False,
+    version: Version = Version.v1,
+) -> Tensor:
+    """Compute what :class:`RoPE` does, without a module to externalize."""
+    del version  # There is one.
+    module = RoPE(scale, base, dims, interleaved, use_hf_impl)
+    rotated: Tensor = module(input, cos, sin, position_ids, freqs, offset)
+    return rotated
+
+
+def _compute_angle(
+    freqs: Tensor,
+    scale: float,
+    input: Tensor,
+    position_ids: Tensor,
+    use_hf_impl: bool = False,
+) -> Tensor:
+    """The float32 angles of all pairs at ``position_ids``, in a last axis.
+
+    The implementations of others round the frequencies to the type of the input.
+    """
+    freqs = freqs * scale
+    if use_hf_impl:
+        freqs = freqs.to(input.dtype).float()
+    return position_ids.unsqueeze(-1) * freqs
 
 
 def _positions(

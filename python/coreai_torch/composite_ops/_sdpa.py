@@ -67,7 +67,11 @@ class SDPA(nn.Module):
         heads = query.shape[1]
         key = repeat_heads(key, heads // key.shape[1])
         value = repeat_heads(value, heads // value.shape[1])
-        mask = self._mask(query, key) if attn_mask is None else attn_mask
+        mask = attn_mask
+        if mask is None:
+            mask = _maybe_construct_attn_mask(
+                query, key, self.is_causal, self.window_size
+            )
 
         if self._use_hf_impl:
             if sinks is not None:
@@ -86,32 +90,35 @@ class SDPA(nn.Module):
         weights = torch.cat((scores, column), -1).softmax(-1)
         return weights[..., :-1] @ value
 
-    def _mask(self, query: Tensor, key: Tensor) -> Tensor | None:
-        """True where a query sees a key, by ``is_causal`` and ``window_size``."""
-        if self.window_size <= 0 and not self.is_causal:
-            return None
-        queries, keys = query.shape[-2], key.shape[-2]
-        if self.window_size <= 0:
-            check(
-                keys >= queries,
-                lambda: (
-                    "SDPA: causal attention needs at least as many keys as "
-                    f"queries, got {keys} keys and {queries} queries"
-                ),
-            )
-        # The last query stands at the last key.
-        own = torch.arange(queries, device=query.device) + (keys - queries)
-        ahead = torch.arange(keys, device=query.device) - own[:, None]
-        if self.window_size <= 0:
-            return ahead <= 0
-        seen = ahead > -self.window_size
-        return seen & (ahead <= 0 if self.is_causal else ahead < self.window_size)
-
     def extra_repr(self) -> str:
         return (
             f"scale={self.scale}, is_causal={self.is_causal}, "
             f"window_size={self.window_size}"
         )
+
+
+def _maybe_construct_attn_mask(
+    query: Tensor, key: Tensor, is_causal: bool = False, window_size: int = 0
+) -> Tensor | None:
+    """True where a query sees a key; None where each sees all."""
+    if window_size <= 0 and not is_causal:
+        return None
+    queries, keys = query.shape[-2], key.shape[-2]
+    if window_size <= 0:
+        check(
+            keys >= queries,
+            lambda: (
+                "SDPA: causal attention needs at least as many keys as "
+                f"queries, got {keys} keys and {queries} queries"
+            ),
+        )
+    # The last query stands at the last key.
+    own = torch.arange(queries, device=query.device) + (keys - queries)
+    ahead = torch.arange(keys, device=query.device) - own[:, None]
+    if window_size <= 0:
+        return ahead <= 0
+    seen = ahead > -window_size
+    return seen & (ahead <= 0 if is_causal else ahead < window_size)
 
 
 def _additive(mask: Tensor, dtype: torch.dtype) -> Tensor:

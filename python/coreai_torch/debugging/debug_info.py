@@ -9,6 +9,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any, TextIO
 
 from coreai_torch._debug_locations import strip_locations
+from coreai_torch.debugging._locations import Location, all_operations
 from coreai_torch.debugging.table_writer import (
     _Column,
     _Row,
@@ -52,9 +53,17 @@ def strip_debug_info(program: AIProgram) -> None:
 
 def get_operation_id(operation: Operation, level: str = "coreai") -> int | None:
     """Return the number of an operation at ``level``, if it has one."""
-    from coreai_torch.debugging._locations import Location
-
     return Location(operation).op_id(level)
+
+
+def _build_coreai_op_map(program: AIProgram) -> dict[int, Operation]:
+    """Return the operations of a program by their numbers in debug locations."""
+    found: dict[int, Operation] = {}
+    for operation in all_operations(program._mlir_module.operation):
+        number = get_operation_id(operation)
+        if number is not None:
+            found[number] = operation
+    return found
 
 
 @dataclass

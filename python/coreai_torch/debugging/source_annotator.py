@@ -171,6 +171,8 @@ class _SourceAnnotator:
     ) -> None:
         """List the file with most remarks, or all that have any."""
         stream = output if output is not None else sys.stdout
+        if not self.files:
+            stream.write("# No valid locations found in operations\n")
         for file in self.files if annotate_all_files else self.files[:1]:
             for module in self._modules_in_file(file):
                 self._write_file(file, stream, module)
@@ -187,6 +189,12 @@ class _SourceAnnotator:
             remarks = self.get_annotation(file, number, module=module)
             listing.extend(number, remarks)
         listing.write(output)
+
+
+def _walk_operations(coreai_program: AIProgram) -> list[Operation]:
+    """The module of a program and its operations, each before what it contains."""
+    module = coreai_program._mlir_module.operation
+    return [module, *all_operations(module)]
 
 
 def _annotate_operations(
@@ -212,7 +220,7 @@ def _annotate_source(
 ) -> None:
     """List the source files of a program with remarks on its operations."""
     _annotate_operations(
-        all_operations(coreai_program._mlir_module.operation),
+        _walk_operations(coreai_program),
         annotate,
         output,
         exclude=exclude,

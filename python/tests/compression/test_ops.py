@@ -66,7 +66,11 @@ _E8M0 = _ONES.to(torch.float8_e8m0fnu)
 REFUSED = {
     "entries": (ops.lut_to_dense, (_INDICES, _table(5), 0), "2\\*\\*nbits"),
     "table rank": (ops.lut_to_dense, (_INDICES, _table(4, 1), 0), "two axes more"),
-    "groups": (ops.lut_to_dense, (_INDICES, _table(4, 3, 1), 0), "must be divisible"),
+    "groups": (
+        ops.lut_to_dense,
+        (_INDICES, _table(4, 3, 1), 0),
+        "not element-wise divisible",
+    ),
     "axis": (ops.lut_to_dense, (_INDICES, _table(), 2), "axis 2 is out of range"),
     "negative": (ops.lut_to_dense, (_INDICES.int() - 1, _table(), 0), "uint8 range"),
     "fraction": (ops.lut_to_dense, (_INDICES.float(), _table(), 0), "uint8 range"),
@@ -74,12 +78,12 @@ REFUSED = {
     "blocks": (
         ops.constexpr_blockwise_shift_scale,
         (int8(4, 8), torch.ones(4, 3)),
-        "must be divisible",
+        "not element-wise divisible",
     ),
     "rank": (
         ops.constexpr_blockwise_shift_scale,
         (int8(4, 8), torch.ones(4)),
-        "mismatch",
+        "rank 1 and input rank 2 mismatch",
     ),
     "both offsets": (
         ops.constexpr_blockwise_shift_scale,
@@ -89,32 +93,32 @@ REFUSED = {
     "zero point type": (
         ops.constexpr_blockwise_shift_scale,
         (int8(4, 8), _ONES, _ONES),
-        "type of the data",
+        "zero_point dtype .* must match input dtype",
     ),
     "zero point shape": (
         ops.constexpr_blockwise_shift_scale,
         (int8(4, 8), _ONES, int8(4, 1)),
-        "shape of scale",
+        "zero_point shape .* scale shape .* mismatch",
     ),
     "minval type": (
         ops.constexpr_blockwise_shift_scale,
         (int8(4, 8), _ONES, None, _ONES.half(), torch.int4),
-        "must have the type",
+        "minval dtype .* must match scale dtype",
     ),
     "minval alone": (
         ops.constexpr_blockwise_shift_scale,
         (int8(4, 8), _ONES, None, _ONES),
-        "needs input_dtype",
+        "input_dtype is required when minval is provided",
     ),
     "offset of floats": (
         ops.constexpr_blockwise_shift_scale,
         (torch.ones(4, 8), _ONES, _ONES),
-        "does not go with float data",
+        "zero_point is not supported for FP",
     ),
     "e8m0": (
         ops.constexpr_blockwise_shift_scale,
         (torch.ones(4, 8), _E8M0),
-        "needs output_dtype",
+        "output_dtype is required for FP dequantization with e8m0fnu",
     ),
     "data type": (
         ops.constexpr_blockwise_shift_scale,
@@ -133,11 +137,15 @@ REFUSED = {
     ),
     "quantize to": (ops.quantize, (_ONES, torch.ones(()), torch.int16), "cannot"),
     "quantize what": (ops.quantize, (int8(2), torch.ones(()), torch.int8), "floats"),
-    "scales": (ops.quantize, (_ONES, torch.ones(3), torch.int8), "are expected"),
+    "scales": (
+        ops.quantize,
+        (_ONES, torch.ones(3), torch.int8),
+        "cannot be reshaped to 0-D or 1-D",
+    ),
     "scale rank": (
         ops.quantize,
         (_ONES, torch.ones(4, 1, 1), torch.int8),
-        "mismatch",
+        "scale rank 3 must match input rank 2",
     ),
     "quantize axis": (
         ops.quantize,
@@ -147,19 +155,23 @@ REFUSED = {
     "dequantize zero point": (
         ops.dequantize,
         (int8(2), torch.ones(()), torch.ones(())),
-        "type of the data",
+        "zero_point dtype .* must match input dtype",
     ),
     "matrix": (ops.sparse_to_dense, (_ONES, _ONES.bool()), "1-D"),
     "count": (
         ops.sparse_to_dense,
         (torch.ones(2), torch.ones(3, dtype=torch.bool)),
-        "mask keeps 3",
+        "2 elements, the mask has 3 non-zero entries",
     ),
-    "mask": (ops.sparse_to_dense, (torch.ones(1), torch.tensor([2])), "only 0 and 1"),
+    "mask": (
+        ops.sparse_to_dense,
+        (torch.ones(1), torch.tensor([2])),
+        "mask must contain only 0 and 1 values",
+    ),
     "values": (
         ops.sparse_to_dense,
         (torch.ones(1, dtype=torch.int32), torch.tensor([1])),
-        "supported are",
+        "nonzero_data dtype torch.int32 is not supported",
     ),
 }
 
