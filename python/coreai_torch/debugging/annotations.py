@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import enum
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol, TextIO
+from typing import TYPE_CHECKING, Protocol, TextIO, runtime_checkable
 
 from coreai_torch.debugging.table_writer import _make_console
 
@@ -30,6 +30,7 @@ class _AnnotationLine:
     indent: str = ""
 
 
+@runtime_checkable
 class _Annotation(Protocol):
     """A remark on a line."""
 

@@ -36,7 +36,12 @@ from coreai_torch.composite_ops._rope import _compute_angle, rope
 from coreai_torch.composite_ops._sdpa import _maybe_construct_attn_mask
 from coreai_torch.converter import _DebugInfoRecorder as _recorder_of_converter
 from coreai_torch.debugging.debug_info import _build_coreai_op_map
-from coreai_torch.debugging.source_annotator import _annotate_source, _walk_operations
+from coreai_torch.debugging.source_annotator import (
+    _annotate_source,
+    _Annotation,
+    _TextAnnotation,
+    _walk_operations,
+)
 from coreai_torch.debugging.torch_utils import get_torch_to_coreai_output_mapping
 
 #: What the official package's tests, coreai-models and coreai-opt import.
@@ -342,3 +347,8 @@ def test_remarks_on_nothing(exported):
     output = io.StringIO()
     _annotate_source(program, lambda operation: None, output)
     assert output.getvalue() == "# No valid locations found in operations\n"
+
+
+def test_remarks_are_told_from_other_things():
+    assert isinstance(_TextAnnotation("remark"), _Annotation)
+    assert not isinstance("remark", _Annotation)
