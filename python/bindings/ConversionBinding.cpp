@@ -157,13 +157,16 @@ static nb::dict reportOf(const ConvertedModule &module) {
       result.append(nb::make_tuple(entry.name, entry.count));
     return result;
   };
-  nb::list states, weights, dead;
+  nb::list states, weights, dead, departures;
   for (const auto &state : report.states)
     states.append(nb::make_tuple(state.entryPoint, state.name, state.type));
   for (const auto &weight : report.weights)
     weights.append(nb::make_tuple(weight.type, weight.count, weight.bytes));
   for (const auto &input : report.deadInputs)
     dead.append(nb::make_tuple(input.entryPoint, input.name, input.type));
+  for (const auto &entry : report.departures)
+    departures.append(
+        nb::make_tuple(entry.operators, entry.reason, entry.calls));
   nb::list compressed, uncompressed;
   for (const auto &weight : report.compression.compressed)
     compressed.append(nb::make_tuple(weight.name, weight.scheme, weight.type,
@@ -180,6 +183,7 @@ static nb::dict reportOf(const ConvertedModule &module) {
   result["states"] = states;
   result["weights"] = weights;
   result["dead_inputs"] = dead;
+  result["departures"] = departures;
   result["seconds"] = nb::make_tuple(module.emitSeconds, module.verifySeconds);
   return result;
 }

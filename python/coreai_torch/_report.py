@@ -65,6 +65,17 @@ class UncompressedWeight:
     reason: str
 
 
+@dataclass(frozen=True)
+class Departure:
+    """Where a program is not made of the official converter's operations."""
+
+    #: As torch calls them.
+    operators: str
+    #: What would be wrong with the official ones.
+    reason: str
+    calls: int
+
+
 def _readable(count: int) -> str:
     size = float(count)
     for unit in ("B", "KiB", "MiB"):
@@ -94,6 +105,8 @@ class ConversionReport:
     dead_inputs: list[Argument]
     compressed: list[CompressedWeight]
     uncompressed: list[UncompressedWeight]
+    #: Calls that became other operations than the official converter makes.
+    departures: list[Departure] = field(default_factory=list)
     #: Stage -> seconds, in the order of the stages.
     seconds: dict[str, float] = field(default_factory=dict)
 
@@ -121,6 +134,7 @@ class ConversionReport:
             [Argument(*dead) for dead in counts["dead_inputs"]],
             [CompressedWeight(*weight) for weight in counts["compressed"]],
             [UncompressedWeight(*weight) for weight in counts["uncompressed"]],
+            [Departure(*departure) for departure in counts["departures"]],
             {"read": read_seconds, "lower": emitting, "verify": verifying},
         )
 
@@ -180,6 +194,14 @@ class ConversionReport:
                 "type",
                 "entry point",
                 rows=arguments(self.dead_inputs),
+            )
+        if self.departures:
+            yield table(
+                "Other operations than the official converter's",
+                "operators",
+                "calls",
+                "reason",
+                rows=[(d.operators, str(d.calls), d.reason) for d in self.departures],
             )
         yield table(
             f"Time ({sum(self.seconds.values()) * 1e3:.1f} ms)",

@@ -2,6 +2,7 @@
 
 #include "DerivedOps.h"
 
+#include "corten/Conversion/AtenToCoreAI/Departures.h"
 #include "corten/Dialect/CoreAI/IR/CoreAIOps.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -43,8 +44,10 @@ Value corten::hasSignBit(Emitter &emit, Value x) {
 }
 
 Value corten::greaterEqual(Emitter &emit, Value x, Value y) {
-  if (isFloat(x))
+  if (isFloat(x)) {
+    emit.depart(Departure::FloatOrder);
     return emit.logicalOr(emit.greater(x, y), emit.equal(x, y));
+  }
   return emit.logicalNot(emit.greater(y, x));
 }
 

@@ -28,6 +28,18 @@ InFlightDiagnostic Emitter::error(const Node &node) {
   return emitError(location);
 }
 
+void Emitter::depart(Departure departure) {
+  auto place = static_cast<size_t>(departure);
+  if (departed.size() <= place) {
+    departed.resize(place + 1);
+    result.departures.resize(place + 1);
+  }
+  if (departed[place] == currentNode)
+    return;
+  departed[place] = currentNode;
+  ++result.departures[place];
+}
+
 Operation *Emitter::inferAndCreate(OperationState &state, InferFn infer) {
   if (mayBeEmpty)
     alignOpenExtents(state);

@@ -28,6 +28,7 @@ namespace corten {
 
 struct CompositeSpec;
 class DebugRecorder;
+enum class Departure : unsigned;
 
 /// The values of one lowered node, in result order.
 using Results = llvm::SmallVector<mlir::Value, 1>;
@@ -52,6 +53,9 @@ public:
     isTypeError = true;
     return error(node);
   }
+  /// Notes that the call being lowered does not become the operations that the
+  /// official converter makes of it. Several notes of one call count once.
+  void depart(Departure departure);
   /// True once an op could not be created; its diagnostic is already out.
   bool hasFailed() const { return failed; }
 
@@ -400,6 +404,8 @@ private:
   const ConversionOptions &options;
   std::unique_ptr<DebugRecorder> debug;
   size_t nodesLowered = 0;
+  /// The last call that each departure was noted for.
+  llvm::SmallVector<const Node *, 0> departed;
   /// Weights that several entry points use are one resource.
   llvm::DenseMap<std::pair<const void *, mlir::Type>, mlir::Attribute>
       resourceAttributes;

@@ -4,6 +4,7 @@
 
 #include "WeightForms.h"
 
+#include "corten/Conversion/AtenToCoreAI/Departures.h"
 #include "corten/Dialect/CoreAI/IR/CoreAIAttributes.h"
 #include "corten/Dialect/CoreAI/IR/CoreAIOps.h"
 
@@ -83,6 +84,9 @@ ConversionReport corten::summarize(const ConvertedModule &module) {
   llvm::sort(report.weights, [](const auto &lhs, const auto &rhs) {
     return std::tie(rhs.bytes, lhs.type) < std::tie(lhs.bytes, rhs.type);
   });
+  for (auto [calls, what] : llvm::zip(module.departures, kDepartures))
+    if (calls)
+      report.departures.push_back({what.operators, what.reason, calls});
   report.compression = inspectCompression(
       top, [&](Operation *constant) -> std::optional<std::string> {
         auto path = module.weightPaths.find(constant);

@@ -137,6 +137,9 @@ struct ConvertedModule {
   DebugCounters counters;
   /// What the user should know about a program that was converted all the same.
   std::vector<std::string> warnings;
+  /// How many calls became other operations than the official converter makes,
+  /// by the number of the Departure.
+  std::vector<size_t> departures;
   double emitSeconds = 0;
   double verifySeconds = 0;
 };

@@ -38,6 +38,14 @@ struct ConversionReport {
   std::vector<Argument> deadInputs;
   /// Most bytes first. A weight that several entry points share counts once.
   std::vector<Weights> weights;
+  struct Departed {
+    const char *operators;
+    const char *reason;
+    size_t calls = 0;
+  };
+  /// Where the program is not made of the operations that the official
+  /// converter makes; in the order of Departures.def.
+  std::vector<Departed> departures;
   /// How each weight is compressed, or why not.
   CompressionReport compression;
 };
