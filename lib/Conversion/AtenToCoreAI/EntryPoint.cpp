@@ -91,6 +91,31 @@ static bool isGraphInput(const InputSpec &input) {
   return false;
 }
 
+/// A size takes part in a number. As an output it is then a vector of one
+/// element, as sizes are; an input or a number read out of a tensor is not.
+static bool comesOfSize(const Node &number) {
+  SmallVector<const Node *> open = {&number};
+  DenseSet<const Node *> seen;
+  auto visit = [&](const Argument &argument) {
+    if (argument.isValue())
+      open.push_back(argument.asNode());
+  };
+  while (!open.empty()) {
+    const Node *node = open.pop_back_val();
+    if (!seen.insert(node).second || node->kind != Node::Kind::Call ||
+        node->callee->name == "_local_scalar_dense.default")
+      continue;
+    for (const Argument &argument : node->arguments) {
+      if (argument.isValue() && argument.asNode()->info().isTensor())
+        return true;
+      visit(argument);
+      if (argument.isList())
+        llvm::for_each(argument.asList(), visit);
+    }
+  }
+  return false;
+}
+
 static FailureOr<Interface> nameInterface(const EntryPoint &entry,
                                           Location location) {
   const Program &program = *entry.program;
@@ -266,7 +291,7 @@ LogicalResult Emitter::emitEntryPoint(const EntryPoint &entry) {
     if (this->results(*node).empty() || !this->results(*node).front())
       return error(*node) << "the output '" << output.name << "' has no value";
     Value value = this->value(output.spec->value);
-    if (!node->info().isTensor())
+    if (!node->info().isTensor() && !comesOfSize(*node))
       value = reshape(value, ArrayRef<int64_t>());
     results.push_back({value, output.name});
   }

@@ -87,8 +87,13 @@ def test_dynamic_integers():
         results = run(program, {"x": x, "n": torch.tensor(n, dtype=torch.int32)})
         compare(results["scaled"], x * n)
         compare(results["ones"], torch.ones(n))
-        for name, value in (("next", n + 1), ("rows", rows), ("same", n)):
-            assert results[name].shape == ()
+        # A size is a vector of one element.
+        for name, value, shape in (
+            ("next", n + 1, ()),
+            ("rows", rows, (1,)),
+            ("same", n, ()),
+        ):
+            assert results[name].shape == shape
             assert int(results[name]) == value
 
 
