@@ -4,6 +4,7 @@
 #include "DerivedOps.h"
 #include "Table.h"
 
+#include "corten/Conversion/AtenToCoreAI/Departures.h"
 #include "corten/Dialect/CoreAI/IR/CoreAIAttributes.h"
 #include "corten/Dialect/CoreAI/IR/CoreAIOps.h"
 
@@ -19,9 +20,10 @@ static Value activated(const AtenNode &node, Emitter &emit) {
 /// relu(self). The interpreter's relu does not take tensors without elements.
 static Value lowerRelu(const AtenNode &node, Emitter &emit) {
   Value x = activated(node, emit);
-  return emit.mayBeEmpty
-             ? emit.maximum(x, emit.scalar(0, getElementTypeOrSelf(x)))
-             : emit.create<coreai::ReluOp>({x});
+  if (!emit.mayBeEmpty)
+    return emit.create<coreai::ReluOp>({x});
+  emit.depart(Departure::EmptyTensors);
+  return emit.maximum(x, emit.scalar(0, getElementTypeOrSelf(x)));
 }
 
 /// sigmoid, silu, tanh (self)
@@ -46,9 +48,9 @@ static FailureOr<Value> lowerGelu(const AtenNode &node, Emitter &emit) {
 
 /// max(x, 0) + slope * min(x, 0)
 static Value leakyRelu(Emitter &emit, Value x, double slope) {
-  Value zero = numberLike(emit, 0.0, x);
+  Value zero = numberLike(emit, 0.0, x), factor = numberLike(emit, slope, x);
   Value above = emit.maximum(x, zero);
-  return emit.add(above, emit.scaleBy(emit.minimum(x, zero), slope));
+  return emit.add(above, emit.mul(emit.minimum(x, zero), factor));
 }
 
 /// leaky_relu(self, negative_slope)
@@ -70,16 +72,12 @@ static FailureOr<Results> lowerRrelu(const AtenNode &node, Emitter &emit) {
                  emit.tensor(node, "noise")};
 }
 
-/// min(max(x, low), high)
-static Value clipped(Emitter &emit, Value x, double low, double high) {
-  return emit.minimum(emit.maximum(x, numberLike(emit, low, x)),
-                      numberLike(emit, high, x));
-}
-
 /// hardtanh(self, min_val, max_val); relu6 arrives as this.
 static Value lowerHardtanh(const AtenNode &node, Emitter &emit) {
-  return clipped(emit, emit.tensor(node, "self"), node.number("min_val"),
-                 node.number("max_val"));
+  Value x = emit.tensor(node, "self");
+  Value low = numberLike(emit, node.number("min_val"), x);
+  Value high = numberLike(emit, node.number("max_val"), x);
+  return emit.minimum(emit.maximum(x, low), high);
 }
 
 /// min(max(x + 3, 0), 6) / 6, as the composite `hard_sigmoid`.
@@ -89,9 +87,11 @@ static FailureOr<Value> hardSigmoid(Emitter &emit, Value x) {
   spec.arguments = {"input"};
   return emit.composite(spec, x, [&](ValueRange arguments) -> FailureOr<Value> {
     Value input = arguments.front();
-    Value shifted = emit.add(input, numberLike(emit, 3.0, input));
-    return emit.divide(clipped(emit, shifted, 0.0, 6.0),
-                       numberLike(emit, 6.0, input));
+    Value three = numberLike(emit, 3.0, input);
+    Value zero = numberLike(emit, 0.0, input);
+    Value six = numberLike(emit, 6.0, input);
+    Value above = emit.maximum(emit.add(input, three), zero);
+    return emit.divide(emit.minimum(above, six), six);
   });
 }
 

@@ -9,6 +9,7 @@
 #include "Loop.h"
 #include "Table.h"
 
+#include "corten/Conversion/AtenToCoreAI/Departures.h"
 #include "corten/Dialect/CoreAI/IR/CoreAIOps.h"
 
 #include <cmath>
@@ -126,18 +127,26 @@ static FailureOr<Value> lowerDivMode(const AtenNode &node, Emitter &emit) {
   if (failed(pair))
     return failure();
   Value quotient = emit.divide(pair->lhs, pair->rhs);
-  return mode.empty() ? quotient : truncate(emit, quotient);
+  if (mode.empty())
+    return quotient;
+  if (isFloat(quotient))
+    emit.depart(Departure::Rounding);
+  return truncate(emit, quotient);
 }
 
 /// remainder(self, other): the sign of the divisor, like Python's `%`.
 ///
-/// Made from fmod, which is exact; self - floor(self / other) * other is not
-/// where the quotient rounds up to an integer.
+/// Of integers self - floor(self / other) * other. Of floats that is wrong
+/// where the quotient rounds up to an integer; fmod is exact.
 static FailureOr<Value> lowerRemainder(const AtenNode &node, Emitter &emit) {
   FailureOr<Pair> pair = operands(node, emit);
   if (failed(pair))
     return failure();
-  return remainder(emit, pair->lhs, pair->rhs, literal(node, "other"));
+  auto [x, y] = *pair;
+  if (!isFloat(x))
+    return emit.sub(x, emit.mul(emit.floorDivide(x, y), y));
+  emit.depart(Departure::Remainder);
+  return remainder(emit, x, y, literal(node, "other"));
 }
 
 //===----------------------------------------------------------------------===//
@@ -163,6 +172,7 @@ static Value integerPower(Emitter &emit, Value x, Value y,
   if (getElementTypeOrSelf(x).isUnsignedInteger() ||
       (exponent && *exponent >= 0))
     return emit.pow(x, y);
+  emit.depart(Departure::IntegerPower);
   Value isUnit = emit.equal(absolute(emit, x), numberLike(emit, 1, x));
   Value vanishes =
       emit.logicalAnd(isBelowZero(emit, y), emit.logicalNot(isUnit));
@@ -192,6 +202,8 @@ static FailureOr<Value> lowerPow(const AtenNode &node, Emitter &emit) {
     return exponent == 2.0 ? emit.mul(x, x) : complexPower(emit, x, y);
   if (isFloat(x))
     return emit.pow(x, y);
+  if (getElementTypeOrSelf(x).getIntOrFloatBitWidth() < 32)
+    emit.depart(Departure::IntegerPower);
   return inWideIntegers(emit, x, y, [&](Value base, Value power) {
     return integerPower(emit, base, power, exponent);
   });
@@ -225,6 +237,7 @@ static FailureOr<Value> lowerAtan2(const AtenNode &node, Emitter &emit) {
   FailureOr<Pair> pair = operands(node, emit);
   if (failed(pair))
     return failure();
+  emit.depart(Departure::Atan2);
   return arcTangent2(emit, pair->lhs, pair->rhs);
 }
 

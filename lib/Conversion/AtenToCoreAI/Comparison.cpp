@@ -6,6 +6,7 @@
 #include "DerivedOps.h"
 #include "Table.h"
 
+#include "corten/Conversion/AtenToCoreAI/Departures.h"
 #include "corten/Dialect/CoreAI/IR/CoreAIOps.h"
 
 #include <algorithm>
@@ -22,6 +23,10 @@ enum class Relation { Equal, NotEqual, Greater, GreaterEqual, Less, LessEqual };
 } // namespace
 
 static Value compare(Emitter &emit, Relation relation, Value x, Value y) {
+  bool orEqual =
+      relation == Relation::GreaterEqual || relation == Relation::LessEqual;
+  if (orEqual && isFloat(x))
+    emit.depart(Departure::FloatOrder);
   switch (relation) {
   case Relation::Equal:
     return equalValues(emit, x, y);

@@ -66,18 +66,16 @@ static FailureOr<Value> lowerViewAsComplex(const AtenNode &node,
   int64_t last = type.getRank() - 1;
   SmallVector<int64_t> shape(type.getShape());
   shape[last] = 1;
-  auto part = [&](int64_t place) {
-    SmallVector<int64_t> start(type.getRank(), 0);
-    SmallVector<int64_t> end(type.getRank(), INT32_MAX);
-    start[last] = place;
-    end[last] = place + 1;
-    Value column =
-        emit.slice(x, start, end, SmallVector<int64_t>(type.getRank(), 1),
-                   type.clone(shape));
-    return emit.shrinkDims(column, {last});
+  SmallVector<int64_t> start(type.getRank(), 0), stride(type.getRank(), 1);
+  SmallVector<int64_t> end(type.getRank(), INT32_MAX);
+  auto part = [&](int64_t from, int64_t to) {
+    start[last] = from;
+    end[last] = to;
+    return emit.slice(x, start, end, stride, type.clone(shape));
   };
-  Value real = part(0);
-  return createComplex(node, emit, real, part(1));
+  Value first = part(0, 1), second = part(1, INT32_MAX);
+  Value real = emit.shrinkDims(first, {last});
+  return createComplex(node, emit, real, emit.shrinkDims(second, {last}));
 }
 
 /// view_as_real(self): the parts along a new last axis.

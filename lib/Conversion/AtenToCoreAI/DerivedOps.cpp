@@ -44,10 +44,9 @@ Value corten::hasSignBit(Emitter &emit, Value x) {
 }
 
 Value corten::greaterEqual(Emitter &emit, Value x, Value y) {
-  if (isFloat(x)) {
-    emit.depart(Departure::FloatOrder);
-    return emit.logicalOr(emit.greater(x, y), emit.equal(x, y));
-  }
+  // NaN wins in the maximum and equals nothing.
+  if (isFloat(x))
+    return emit.equal(emit.maximum(x, y), x);
   return emit.logicalNot(emit.greater(y, x));
 }
 
@@ -81,16 +80,24 @@ Value corten::sign(Emitter &emit, Value x) {
   return emit.sub(above, emit.cast(isBelowZero(emit, x), element));
 }
 
+static Value floorOfFinite(Emitter &emit, Value x) {
+  return emit.floorDivide(x, numberLike(emit, 1.0, x));
+}
+
+/// The runtime's floor division makes NaN of an infinity.
+static Value keepInfinities(Emitter &emit, Value rounded, Value x) {
+  return emit.where(isNan(emit, rounded), x, rounded);
+}
+
 Value corten::floor(Emitter &emit, Value x) {
-  if (!isFloat(x))
-    return x;
-  // The runtime's floor division makes NaN of an infinity.
-  Value result = emit.floorDivide(x, numberLike(emit, 1.0, x));
-  return emit.where(isNan(emit, result), x, result);
+  return isFloat(x) ? keepInfinities(emit, floorOfFinite(emit, x), x) : x;
 }
 
 Value corten::ceil(Emitter &emit, Value x) {
-  return isFloat(x) ? emit.negate(floor(emit, emit.negate(x))) : x;
+  if (!isFloat(x))
+    return x;
+  Value mirrored = floorOfFinite(emit, emit.negate(x));
+  return keepInfinities(emit, emit.negate(mirrored), x);
 }
 
 Value corten::truncate(Emitter &emit, Value x) {
@@ -155,6 +162,7 @@ Value corten::floorDivide(Emitter &emit, Value x, Value y,
   // is 9, while 1 / 0.1 is 10. By a power of two the quotient is exact.
   if (!isFloat(x) || (divisor && isPowerOfTwo(*divisor)))
     return emit.floorDivide(x, y);
+  emit.depart(Departure::FloorDivide);
   Value modulus = emit.modulo(x, y);
   Value quotient =
       emit.create<coreai::RoundOp>({emit.divide(emit.sub(x, modulus), y)});

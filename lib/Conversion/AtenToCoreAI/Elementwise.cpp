@@ -5,6 +5,7 @@
 #include "DerivedOps.h"
 #include "Table.h"
 
+#include "corten/Conversion/AtenToCoreAI/Departures.h"
 #include "corten/Dialect/CoreAI/IR/CoreAIOps.h"
 
 #include <cmath>
@@ -66,21 +67,29 @@ static Value lowerSign(const AtenNode &node, Emitter &emit) {
   return sign(emit, emit.tensor(node, "self"));
 }
 
+/// The operand of a rounding, which is none for integers.
+static Value rounded(const AtenNode &node, Emitter &emit) {
+  Value x = emit.tensor(node, "self");
+  if (isFloat(x))
+    emit.depart(Departure::Rounding);
+  return x;
+}
+
 static Value lowerFloor(const AtenNode &node, Emitter &emit) {
-  return floor(emit, emit.tensor(node, "self"));
+  return floor(emit, rounded(node, emit));
 }
 
 static Value lowerCeil(const AtenNode &node, Emitter &emit) {
-  return ceil(emit, emit.tensor(node, "self"));
+  return ceil(emit, rounded(node, emit));
 }
 
 static Value lowerTrunc(const AtenNode &node, Emitter &emit) {
-  return truncate(emit, emit.tensor(node, "self"));
+  return truncate(emit, rounded(node, emit));
 }
 
 /// frac(self) = self - trunc(self)
 static Value lowerFrac(const AtenNode &node, Emitter &emit) {
-  Value x = emit.tensor(node, "self");
+  Value x = rounded(node, emit);
   return emit.sub(x, truncate(emit, x));
 }
 
@@ -95,7 +104,8 @@ static Value lowerRound(const AtenNode &node, Emitter &emit) {
 ///   decimals > 0 : round(self * 10^decimals) / 10^decimals
 ///   decimals < 0 : round(self / 10^-decimals) * 10^-decimals
 ///
-/// The power is always a whole number: its reciprocal would be inexact.
+/// The power is a whole number: its reciprocal is inexact, and moves halves to
+/// the wrong side. That of 10 does not in f32.
 static Value lowerRoundDecimals(const AtenNode &node, Emitter &emit) {
   Value x = emit.tensor(node, "self");
   int64_t decimals = node.integer("decimals");
@@ -103,10 +113,14 @@ static Value lowerRoundDecimals(const AtenNode &node, Emitter &emit) {
     return x;
   if (decimals == 0)
     return emit.create<coreai::RoundOp>({x});
-  Value power = numberLike(emit, std::pow(10.0, std::abs(decimals)), x);
-  if (decimals > 0)
+  bool isExact =
+      decimals > 0 || (decimals == -1 && getElementTypeOrSelf(x).isF32());
+  double factor = isExact ? decimals : -decimals;
+  Value power = numberLike(emit, std::pow(10.0, factor), x);
+  if (isExact)
     return emit.divide(emit.create<coreai::RoundOp>({emit.mul(x, power)}),
                        power);
+  emit.depart(Departure::RoundDecimals);
   return emit.mul(emit.create<coreai::RoundOp>({emit.divide(x, power)}), power);
 }
 
@@ -140,10 +154,12 @@ static Value lowerExp2(const AtenNode &node, Emitter &emit) {
 }
 
 static Value lowerExpm1(const AtenNode &node, Emitter &emit) {
+  emit.depart(Departure::Expm1);
   return expMinusOne(emit, promotedSelf(node, emit));
 }
 
 static Value lowerLog1p(const AtenNode &node, Emitter &emit) {
+  emit.depart(Departure::Log1p);
   return logOnePlus(emit, promotedSelf(node, emit));
 }
 
@@ -166,6 +182,7 @@ static Value lowerBitwiseNot(const AtenNode &node, Emitter &emit) {
   Value x = emit.tensor(node, "self");
   if (isBool(x))
     return emit.logicalNot(x);
+  emit.depart(Departure::BitwiseNot);
   return emit.create<coreai::BroadcastingBitwiseXorOp>(
       {x, emit.scalar(-1, getElementTypeOrSelf(x))});
 }

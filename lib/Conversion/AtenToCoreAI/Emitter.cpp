@@ -5,6 +5,7 @@
 #include "Broadcast.h"
 #include "DebugRecorder.h"
 
+#include "corten/Conversion/AtenToCoreAI/Departures.h"
 #include "corten/Dialect/CoreAI/IR/CoreAIOps.h"
 
 #include "mlir/IR/Matchers.h"
@@ -438,6 +439,7 @@ Value Emitter::convert(Value x, Type element) {
       contains(target, source))
     return cast(x, element);
 
+  depart(Departure::IntegerWrap);
   // The 32 bits as si32, then what the target keeps of them. Values are masked
   // before each cast, so that none saturates.
   auto masked = [&](Value bits, int64_t mask) {

@@ -8,6 +8,7 @@
 #include "DerivedOps.h"
 #include "Table.h"
 
+#include "corten/Conversion/AtenToCoreAI/Departures.h"
 #include "corten/Dialect/CoreAI/IR/CoreAIOps.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -70,8 +71,10 @@ static Value lowerTotal(const AtenNode &node, Emitter &emit, double ofNothing,
   Value x = promotedSelf(node, emit);
   SmallVector<int64_t> axes = reducedAxes(node, x);
   RankedTensorType type = emit.typeOf(node);
-  if (isEmptyAlong(x, axes) && type.hasStaticShape())
+  if (isEmptyAlong(x, axes) && type.hasStaticShape()) {
+    emit.depart(Departure::EmptyTensors);
     return emit.splat(ofNothing, type);
+  }
   return reduce(emit, x, axes, keepsDims(node));
 }
 
@@ -250,7 +253,10 @@ static FailureOr<Value> lowerVectorNorm(const AtenNode &node, Emitter &emit) {
   SmallVector<int64_t> declared = node.integers("dim");
   if (declared.empty())
     declared = axes;
-  if (order.isInt())
+  // torch leaves out arguments at the end that are the default; what is left
+  // out is declared as 2.0.
+  bool isGiven = node.has("dim") || keepsDims(node) || order.asDouble() != 2;
+  if (order.isInt() && isGiven)
     spec.attributes.push_back({"ord", order.asInt()});
   else
     spec.attributes.push_back({"ord", order.asDouble()});
@@ -259,8 +265,10 @@ static FailureOr<Value> lowerVectorNorm(const AtenNode &node, Emitter &emit) {
   return emit.composite(spec, x, [&](ValueRange arguments) -> FailureOr<Value> {
     Value input = arguments.front();
     Type element = getElementTypeOrSelf(input);
-    if (isHalf(input))
+    if (isHalf(input)) {
+      emit.depart(Departure::HalfSums);
       input = emit.cast(input, emit.f32());
+    }
     Value norm = normOver(emit, input, order.asDouble(), axes);
     if (!keepsDims(node))
       norm = emit.shrinkDims(norm, axes);
@@ -384,8 +392,10 @@ static Value lowerScan(const AtenNode &node, Emitter &emit) {
   if (rankOf(x) == 0)
     return x;
   Type element = getElementTypeOrSelf(x);
-  if (isHalf(x))
+  if (isHalf(x)) {
+    emit.depart(Departure::HalfSums);
     x = emit.cast(x, emit.f32());
+  }
   int64_t axis = Emitter::axis(node.integer("dim"), rankOf(x));
   return emit.cast(scan(emit, x, axis, combiner), element);
 }

@@ -10,6 +10,7 @@
 #include "DimExpr.h"
 #include "Table.h"
 
+#include "corten/Conversion/AtenToCoreAI/Departures.h"
 #include "corten/Dialect/CoreAI/IR/CoreAIOps.h"
 
 #include <limits>
@@ -42,17 +43,19 @@ static Value extremeValue(Emitter &emit, Value x, int64_t axis,
 ///
 /// Of floats: the first element that equals the extreme. If the extreme is NaN,
 /// nothing does, and the first NaN is meant. Of integers: the largest, or the
-/// largest with all bits flipped, which turns the order around.
+/// largest with all bits flipped, which turns the order around. The result is
+/// ui32.
 static Value extremeIndex(Emitter &emit, Value x, Value value, int64_t axis,
                           Extreme extreme) {
-  if (isFloat(x))
+  if (isFloat(x)) {
+    emit.depart(Departure::NanPlace);
     x = emit.cast(emit.logicalOr(emit.equal(x, value), isNan(emit, x)),
                   emit.si32());
-  else if (extreme == Extreme::Smallest)
+  } else if (extreme == Extreme::Smallest) {
     x = emit.create<coreai::BroadcastingBitwiseXorOp>(
         {x, emit.scalar(-1, getElementTypeOrSelf(x))});
-  return emit.cast(emit.create<coreai::ArgmaxOp>({x, emit.index(axis)}),
-                   emit.si32());
+  }
+  return emit.create<coreai::ArgmaxOp>({x, emit.index(axis)});
 }
 
 /// max.dim, min.dim (self, dim, keepdim): the value and its first index.
@@ -65,7 +68,8 @@ static FailureOr<Results> lowerExtremeDim(const AtenNode &node, Emitter &emit) {
   Value x = comparable(emit, self);
   int64_t axis = Emitter::axis(node.integer("dim"), rankOf(x));
   Value value = extremeValue(emit, x, axis, extreme);
-  Value index = extremeIndex(emit, x, value, axis, extreme);
+  Value index =
+      emit.cast(extremeIndex(emit, x, value, axis, extreme), emit.si32());
   if (!node.flag("keepdim")) {
     value = emit.shrinkDims(value, axis);
     index = emit.shrinkDims(index, axis);
@@ -87,9 +91,12 @@ static Value lowerArg(const AtenNode &node, Emitter &emit) {
   int64_t axis = isFlat ? 0 : Emitter::axis(node.integer("dim"), rankOf(x));
   Value value = isFloat(x) ? extremeValue(emit, x, axis, extreme) : Value();
   Value index = extremeIndex(emit, x, value, axis, extreme);
-  if (!node.flag("keepdim"))
-    return emit.shrinkDims(index, axis);
-  return isFlat ? emit.reshape(index, type.getShape()) : index;
+  if (isFlat)
+    return emit.cast(node.flag("keepdim") ? emit.reshape(index, type.getShape())
+                                          : emit.shrinkDims(index, axis),
+                     emit.si32());
+  index = emit.cast(index, emit.si32());
+  return node.flag("keepdim") ? index : emit.shrinkDims(index, axis);
 }
 
 //===----------------------------------------------------------------------===//
@@ -98,6 +105,10 @@ static Value lowerArg(const AtenNode &node, Emitter &emit) {
 
 static Value gatherAlong(Emitter &emit, Value x, Value indices, int64_t axis) {
   return emit.create<coreai::GatherAlongAxisOp>({x, indices, emit.index(axis)});
+}
+
+static bool mayBeEmptyAlong(Emitter &emit, Value x, int64_t axis) {
+  return emit.mayBeEmpty && emit.type(x).isDynamicDim(axis);
 }
 
 /// The order of the elements along `axis`; NaN is last. Equal ones stay as they
@@ -110,8 +121,9 @@ static Value argsort(Emitter &emit, Value x, int64_t axis, bool descending) {
     return emit.create<coreai::ArgsortOp>(
         {y, emit.index(axis), emit.scalar(descending), emit.scalar(true)});
   };
-  if (!emit.mayBeEmpty || !emit.type(x).isDynamicDim(axis))
+  if (!mayBeEmptyAlong(emit, x, axis))
     return sort(x);
+  emit.depart(Departure::EmptyTensors);
   Type element = getElementTypeOrSelf(x);
   Value last;
   if (auto integer = dyn_cast<IntegerType>(element)) {
@@ -173,21 +185,40 @@ static FailureOr<Results> lowerTopk(const AtenNode &node, Emitter &emit) {
   int64_t rank = rankOf(x);
   int64_t axis = Emitter::axis(node.integer("dim"), rank);
   bool largest = node.flag("largest");
-  Value order = argsort(emit, x, axis, largest);
-
-  SmallVector<Argument> ends(rank, Argument::integer(INT32_MAX));
-  ends[axis] = node["k"];
-  Value start = emit.indices(SmallVector<int64_t>(rank, 0));
-  Value stride = emit.indices(SmallVector<int64_t>(rank, 1));
-  auto firstK = [&](Value sequence, RankedTensorType type) {
-    return emit.createTyped<coreai::SliceOp>(
-        type, {sequence, start, emit.sizes(ends), stride});
-  };
   RankedTensorType type = emit.typeOf(node, 1);
-  if (largest && isFloat(x))
-    order = nanFirst(emit, order, x, axis, positions(emit, x, axis));
-  order = firstK(order, type);
-  return Results{gatherAlong(emit, self, order, axis), order};
+  auto firstK = [&](Value sequence) {
+    SmallVector<Argument> ends(rank, Argument::integer(INT32_MAX));
+    ends[axis] = node["k"];
+    Value start = emit.indices(SmallVector<int64_t>(rank, 0));
+    Value end = emit.sizes(ends);
+    Value stride = emit.indices(SmallVector<int64_t>(rank, 1));
+    return emit.createTyped<coreai::SliceOp>(
+        type.clone(getElementTypeOrSelf(sequence)),
+        {sequence, start, end, stride});
+  };
+
+  if (largest && isFloat(x)) {
+    emit.depart(Departure::NanOrder);
+    Value order = argsort(emit, x, axis, largest);
+    Value places = emit.create<coreai::RangeOp>(
+        {emit.index(0), emit.sizeScalar(node["k"]), emit.index(1)});
+    // Along the axis: what is right of it follows as axes of one element.
+    if (axis + 1 < rank)
+      places = emit.expandDims(
+          places, llvm::to_vector(llvm::seq<int64_t>(1, rank - axis)));
+    order = emit.refine(nanFirst(emit, order, x, axis, places), type);
+    return Results{gatherAlong(emit, self, order, axis), order};
+  }
+  if (isBool(self) || mayBeEmptyAlong(emit, x, axis)) {
+    Value order = firstK(argsort(emit, x, axis, largest));
+    return Results{gatherAlong(emit, self, order, axis), order};
+  }
+  Value sorted = emit.createTyped<coreai::SortOp>(
+      x.getType(),
+      {x, emit.index(axis), emit.scalar(largest), emit.scalar(true)});
+  Value order = argsort(emit, x, axis, largest);
+  Value values = firstK(sorted);
+  return Results{values, firstK(order)};
 }
 
 //===----------------------------------------------------------------------===//

@@ -11,11 +11,10 @@ from typing import Any
 
 import pytest
 import torch
-from coreai._compiler import ir
-from coreai.authoring import AIModelAsset, AIProgram, Context
+from coreai.authoring import AIModelAsset
 from support import zoo
 from support.cases import export
-from support.ir import program_of_op
+from support.ir import parse, program_of_op, takes_text
 from support.runtime import run_asset
 
 from coreai_torch import TorchConverter
@@ -32,16 +31,6 @@ REFUSED = {"coreaix.cast", "udml.class", "udml.import", "udml.member"}
 #: Programs of a delegate whose results nobody uses: what it does is not known, so
 #: we keep the call, and coreai-core does not.
 KEPT = {"coreai.delegate.attributes", "coreai.delegate.empty"}
-
-
-#: Later releases have no way from text to a program.
-takes_text = pytest.mark.skipif(
-    version("coreai-core") != "1.0.0b2", reason="programs cannot be made from text"
-)
-
-
-def _parse(text: str) -> Any:
-    return AIProgram._from_mlir_module(ir.Module.parse(text, Context()._mlir_context))
 
 
 def _bytes(path: Path) -> bytes:
@@ -61,7 +50,7 @@ def test_every_op_is_written_byte_for_byte(tmp_path: Path) -> None:
         if name in ABORTING | REFUSED:
             continue
         text = (EXAMPLES / f"{name}.mlir").read_text().split("// -----")[-1]
-        program = _parse(text)
+        program = parse(text)
         program.save_asset(tmp_path / "theirs.aimodel")
         save(program, tmp_path / "ours.aimodel")
         if _bytes(tmp_path / "ours.aimodel") != _bytes(tmp_path / "theirs.aimodel"):
@@ -173,7 +162,7 @@ DECOMPOSITIONS = {
 @takes_text
 @pytest.mark.parametrize("name", DECOMPOSITIONS)
 def test_decompositions_are_the_official_ones(name: str, tmp_path: Path) -> None:
-    program = _parse(DECOMPOSITIONS[name])
+    program = parse(DECOMPOSITIONS[name])
     program.save_asset(tmp_path / "theirs.aimodel")
     save(program, tmp_path / "ours.aimodel")
     assert _bytes(tmp_path / "ours.aimodel") == _bytes(tmp_path / "theirs.aimodel")
@@ -262,7 +251,7 @@ def test_what_has_no_form_harms_nothing(tmp_path: Path) -> None:
     before = _bytes(tmp_path / "a.aimodel")
     text = (EXAMPLES / "coreaix.cast.mlir").read_text().split("// -----")[-1]
     with pytest.raises(RuntimeError, match="has no form in an asset"):
-        save(_parse(text), tmp_path / "a.aimodel")
+        save(parse(text), tmp_path / "a.aimodel")
     with pytest.raises(RuntimeError, match=r"ends in \.aimodel"):
         save(program, tmp_path / "a.model")
     assert _bytes(tmp_path / "a.aimodel") == before

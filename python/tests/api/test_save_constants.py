@@ -4,21 +4,16 @@
 from __future__ import annotations
 
 import random
-from importlib.metadata import version
 from pathlib import Path
-from typing import Any
 
 import pytest
-from coreai._compiler import ir
-from coreai.authoring import AIProgram, Context
 from support import mirror
+from support.ir import parse, takes_text
 
 from coreai_torch import _native
 from coreai_torch._receive import receive
 
-pytestmark = pytest.mark.skipif(
-    version("coreai-core") != "1.0.0b2", reason="programs cannot be made from text"
-)
+pytestmark = takes_text
 
 COUNT = 24
 INTEGERS = ["si8", "si16", "si32", "si64", "ui8", "ui16", "ui32", "ui64"]
@@ -50,10 +45,6 @@ UNARY = {
     "atanh": (-0.99, 0.99),
     "erf": (-5, 5),
 }
-
-
-def _parse(text: str) -> Any:
-    return AIProgram._from_mlir_module(ir.Module.parse(text, Context()._mlir_context))
 
 
 class Program:
@@ -105,7 +96,7 @@ class Program:
 
     def save(self, folder: Path) -> tuple[bytes, bytes]:
         """The file of coreai-core, and ours."""
-        program = _parse(self.text())
+        program = parse(self.text())
         program.save_asset(folder / "program.aimodel")
         theirs = (folder / "program.aimodel/main.mlirb").read_bytes()
         return theirs, _native.asset_bytecode(receive(program, generic=True))
@@ -393,9 +384,9 @@ def test_another_program_is_noticed(tmp_path: Path) -> None:
         program.op(name, "tensor<2xf32>", program.input("tensor<2xf32>"))
         texts.append(program.text())
     path = tmp_path / "program.aimodel"
-    _parse(texts[0]).save_asset(path)
-    assert list(mirror.problems(_parse(texts[0]), path)) == []
-    (problem,) = mirror.problems(_parse(texts[1]), path)
+    parse(texts[0]).save_asset(path)
+    assert list(mirror.problems(parse(texts[0]), path)) == []
+    (problem,) = mirror.problems(parse(texts[1]), path)
     assert problem.startswith("saved by us: ")
     assert '-    %0 = "aicode.primitive.sin_v1"' in problem
     assert '+    %0 = "aicode.primitive.cos_v1"' in problem
@@ -408,7 +399,7 @@ def test_only_places_may_be_other_ones() -> None:
               %r = "coreai.{name}"(%a) : (tensor<2xf32>) -> tensor<2xf32> loc({place})
               coreai.output %r : tensor<2xf32>
             }}"""
-        return _native.asset_bytecode(receive(_parse(text), generic=True))
+        return _native.asset_bytecode(receive(parse(text), generic=True))
 
     first = code("sin", '"a.py":1:0')
     assert code("sin", '"a.py":2:0') != first

@@ -4,7 +4,7 @@
 import pytest
 import torch
 import torch.nn.functional as F
-from support.ir import ops
+from support.ir import constants, ops
 
 X = torch.ones(2, 3)
 INTS = torch.ones(2, 3, dtype=torch.int64)
@@ -34,6 +34,7 @@ SEQUENCES = [
         "B.mul round B.divide",
     ),
     ("floor", torch.floor, (X,), "B.floor_divide B.not_equal B.where"),
+    ("ceil", torch.ceil, (X,), "B.mul B.floor_divide B.mul B.not_equal B.where"),
     ("cast", lambda x: x.half(), (X,), "cast"),
     ("cast to the same type", lambda x: x.to(torch.float64).float() + 1, (X,), "B.add"),
     ("add", torch.add, (X, X), "B.add"),
@@ -51,6 +52,18 @@ SEQUENCES = [
         "B.divide",
     ),
     ("fmod", torch.fmod, (X, X), "B.modulo"),
+    (
+        "remainder of integers",
+        torch.remainder,
+        (INTS, INTS),
+        "B.floor_divide B.mul B.sub",
+    ),
+    (
+        "remainder by a number",
+        lambda x: x % 3,
+        (X,),
+        "B.modulo B.greater B.add B.where",
+    ),
     ("square", lambda x: x**2, (X,), "B.pow"),
     ("power of a number", lambda x: 2**x, (X,), "B.pow"),
     ("maximum", torch.maximum, (X, X), "B.maximum"),
@@ -59,7 +72,8 @@ SEQUENCES = [
     ("ne", torch.ne, (X, X), "B.not_equal"),
     ("gt", torch.gt, (X, X), "B.greater"),
     ("lt", torch.lt, (X, X), "B.greater"),
-    ("ge", torch.ge, (X, X), "B.greater B.equal B.or"),
+    ("ge", torch.ge, (X, X), "B.maximum B.equal"),
+    ("le of a number", lambda x: x <= 2, (X,), "B.maximum B.equal"),
     ("ge of integers", torch.ge, (INTS, INTS), "B.greater not"),
     ("gt of a number", lambda x: x > 0, (X,), "B.greater"),
     ("logical_and", torch.logical_and, (X, X + 1), "cast cast B.and"),
@@ -115,3 +129,28 @@ def test_dynamic_sizes_change_nothing():
         ops(torch.add, torch.ones(4, 3), torch.ones(4, 3), dynamic=((0, 1), (0, 1)))
         == "B.add"
     )
+
+
+CONSTANTS = [
+    # Those of the official converter, in its order.
+    ("hardtanh", F.hardtanh, (X,), "-1 1"),
+    ("leaky_relu", lambda x: F.leaky_relu(x, 0.25), (X,), "0 0.25"),
+    ("hardsigmoid", F.hardsigmoid, (X,), "3 0 6"),
+    ("ceil", torch.ceil, (X,), "1 -1"),
+    ("round_to_tens", lambda x: torch.round(x, decimals=-1), (X,), "0.1"),
+    (
+        "view_as_complex",
+        torch.view_as_complex,
+        (torch.ones(3, 2),),
+        "3 2147483647 [0, 1] 0 [2147483647, 1] 1",
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("function", "inputs", "expected"),
+    [c[1:] for c in CONSTANTS],
+    ids=[c[0] for c in CONSTANTS],
+)
+def test_constants(function, inputs, expected):
+    assert constants(function, *inputs) == expected

@@ -63,12 +63,34 @@ SEQUENCES = [
         "reduce_min B.bitwise_xor argmax cast reshape reshape",
     ),
     ("argmax of integers", lambda x: x.argmax(1), (INTS,), None, "argmax cast reshape"),
+    # NaN wins: one argmax, over where it or the largest element stands.
+    (
+        "argmax",
+        lambda x: x.argmax(1),
+        (X,),
+        None,
+        "reduce_max B.equal B.not_equal B.or cast argmax cast reshape",
+    ),
+    (
+        "topk",
+        lambda x: torch.topk(x, 2),
+        (X,),
+        None,
+        "argsort B.not_equal cast reduce_sum B.sub gather_along_axis gather_along_axis",
+    ),
+    (
+        "topk of the smallest",
+        lambda x: torch.topk(x, 2, largest=False),
+        (X,),
+        None,
+        "sort argsort slice slice",
+    ),
     (
         "topk of integers",
         lambda x: torch.topk(x, 2),
         (INTS,),
         None,
-        "argsort slice gather_along_axis",
+        "sort argsort slice slice",
     ),
     ("full", lambda x: torch.full((2, 3, 4), 2.0) + x, (X,), None, "B.add"),
     (

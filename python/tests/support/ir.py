@@ -5,14 +5,26 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from importlib.metadata import version
+from typing import Any
 
+import pytest
 import torch
+from coreai._compiler import ir
+from coreai.authoring import AIProgram, Context
 
 from support.cases import convert, export
 
-if TYPE_CHECKING:
-    from coreai.authoring import AIProgram
+#: Later releases have no way from text to a program.
+takes_text = pytest.mark.skipif(
+    version("coreai-core") != "1.0.0b2", reason="programs cannot be made from text"
+)
+
+
+def parse(text: str) -> AIProgram:
+    """The program that a text is."""
+    return AIProgram._from_mlir_module(ir.Module.parse(text, Context()._mlir_context))
+
 
 _GRAPH = re.compile(r"coreai\.graph (?:private )?(?:noinline )?@(\w+)")
 _COMPOSITE = re.compile(r"^(.+)_[a-z]{8}$")
@@ -78,6 +90,26 @@ class _Function(torch.nn.Module):
         return self.fn(*args)
 
 
+def _optimized(
+    fn: Callable[..., Any],
+    args: tuple[torch.Tensor, ...],
+    dynamic: tuple[tuple[int, ...], ...] | None = None,
+) -> str:
+    # One tensor given twice would be exported as one input.
+    own = tuple(argument.clone() for argument in args)
+    program = convert(export(_Function(fn), own, dynamic))
+    program.optimize()
+    return str(program)
+
+
+def constants(fn: Callable[..., Any], *args: torch.Tensor) -> str:
+    """The constants of the optimized program, in order."""
+    values = re.findall(r"constant dense<(.*)> :", _optimized(fn, args))
+    return " ".join(
+        value if value.startswith("[") else f"{float(value):.10g}" for value in values
+    )
+
+
 def ops(
     fn: Callable[..., Any],
     *args: torch.Tensor,
@@ -88,12 +120,8 @@ def ops(
     ``B.`` stands for the broadcasting form; a composite's graph comes first and
     ends in its ``output``.
     """
-    # One tensor given twice would be exported as one input.
-    own = tuple(argument.clone() for argument in args)
-    program = convert(export(_Function(fn), own, dynamic))
-    program.optimize()
     names = []
-    for line in str(program).splitlines():
+    for line in _optimized(fn, args, dynamic).splitlines():
         found = _OP.match(line)
         if found and found[1] not in ("constant", "graph"):
             names.append(found[1].replace("decomposable.broadcasting_", "B."))
