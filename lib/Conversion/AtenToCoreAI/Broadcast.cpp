@@ -50,7 +50,7 @@ static bool meetsSameAxes(ArrayRef<int64_t> from, ArrayRef<int64_t> to,
   for (size_t i = 0; i < reach; ++i)
     if (extent(from, i) != extent(to, i))
       return false;
-  return reach <= from.size();
+  return true;
 }
 
 /// What a chain of ops that only change the shape starts from; null when the

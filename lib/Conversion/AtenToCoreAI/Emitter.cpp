@@ -4,11 +4,11 @@
 
 #include "Broadcast.h"
 #include "DebugRecorder.h"
+#include "ValueFacts.h"
 
 #include "corten/Conversion/AtenToCoreAI/Departures.h"
 #include "corten/Dialect/CoreAI/IR/CoreAIOps.h"
 
-#include "mlir/IR/Matchers.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -345,17 +345,6 @@ Value Emitter::sizes(ArrayRef<Argument> arguments, IndexKind kind) {
   return joinSizes(pieces, kind);
 }
 
-/// The entries of a constant index vector.
-static std::optional<SmallVector<int64_t>> constantIndices(Value x) {
-  DenseIntElementsAttr elements;
-  if (!matchPattern(x, m_Constant(&elements)))
-    return std::nullopt;
-  SmallVector<int64_t> entries;
-  for (const APInt &entry : elements.getValues<APInt>())
-    entries.push_back(entry.getSExtValue());
-  return entries;
-}
-
 Value Emitter::joinSizes(ArrayRef<Value> pieces, IndexKind kind) {
   SmallVector<int64_t> literals;
   bool isConstant = llvm::all_of(pieces, [&](Value piece) {
@@ -437,6 +426,11 @@ Value Emitter::convert(Value x, Type element) {
   auto target = dyn_cast<IntegerType>(element);
   if (!source || !target || source.getWidth() < 8 || target.getWidth() < 8 ||
       contains(target, source))
+    return cast(x, element);
+  // Places among elements are never negative.
+  std::optional<int64_t> extent = extentOfPlaces(x);
+  if (extent &&
+      *extent <= int64_t(1) << (target.getWidth() - target.isSigned()))
     return cast(x, element);
 
   depart(Departure::IntegerWrap);

@@ -9,6 +9,7 @@
 #include "DerivedOps.h"
 #include "DimExpr.h"
 #include "Table.h"
+#include "ValueFacts.h"
 
 #include "corten/Conversion/AtenToCoreAI/Departures.h"
 #include "corten/Dialect/CoreAI/IR/CoreAIOps.h"
@@ -197,7 +198,7 @@ static FailureOr<Results> lowerTopk(const AtenNode &node, Emitter &emit) {
         {sequence, start, end, stride});
   };
 
-  if (largest && isFloat(x)) {
+  if (largest && isFloat(x) && !isNanAsAWhole(x, axis)) {
     emit.depart(Departure::NanOrder);
     Value order = argsort(emit, x, axis, largest);
     Value places = emit.create<coreai::RangeOp>(

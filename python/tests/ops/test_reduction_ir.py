@@ -92,6 +92,22 @@ SEQUENCES = [
         None,
         "sort argsort slice slice",
     ),
+    # A row of a softmax is NaN as a whole: there is nothing to move.
+    (
+        "topk of a softmax",
+        lambda x: torch.topk(x.softmax(1), 2),
+        (X,),
+        None,
+        "softmax sort argsort slice slice",
+    ),
+    # Places are too small to wrap.
+    (
+        "places in 16 bits",
+        lambda x: torch.topk(x, 2, largest=False)[1].to(torch.uint16),
+        (X,),
+        None,
+        "argsort slice cast",
+    ),
     ("full", lambda x: torch.full((2, 3, 4), 2.0) + x, (X,), None, "B.add"),
     (
         "full_like of a dynamic tensor",

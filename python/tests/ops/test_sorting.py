@@ -114,6 +114,15 @@ CASES = [
         dynamic=((1,),),
     ),
     case(
+        "topk_of_a_softmax",
+        together(
+            lambda x: torch.topk(x.softmax(1), 3, 1)[0],
+            lambda x: torch.topk(x.softmax(0), 3, 1)[0],
+        ),
+        AWKWARD,
+        dynamic=((1,),),
+    ),
+    case(
         "topk_indices",
         lambda x: (
             torch.topk(x, 3),

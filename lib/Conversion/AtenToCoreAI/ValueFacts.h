@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What the ops that made a value tell about its numbers.
+
+#ifndef CORTEN_LIB_CONVERSION_ATENTOCOREAI_VALUEFACTS_H
+#define CORTEN_LIB_CONVERSION_ATENTOCOREAI_VALUEFACTS_H
+
+#include "mlir/IR/Value.h"
+
+#include "llvm/ADT/SmallVector.h"
+
+#include <cstdint>
+#include <optional>
+
+namespace corten {
+
+/// The entries of a constant of indices, of rank 0 or 1.
+std::optional<llvm::SmallVector<int64_t>> constantIndices(mlir::Value x);
+
+/// The number of elements that `x` counts places among, where it does: what
+/// argmax or argsort found, cut and shaped, lies in [0, extent).
+std::optional<int64_t> extentOfPlaces(mlir::Value x);
+
+/// Along `axis` either all of `x` is NaN or nothing is.
+bool isNanAsAWhole(mlir::Value x, int64_t axis);
+
+} // namespace corten
+
+#endif // CORTEN_LIB_CONVERSION_ATENTOCOREAI_VALUEFACTS_H
