@@ -77,7 +77,11 @@ static bool isMisreadThrough(Value x, Value y) {
   Value source = reshapedFrom(x);
   if (!source || shapeOf(x) == shapeOf(y))
     return false;
-  ArrayRef<int64_t> from = shapeOf(source), to = shapeOf(x), other = shapeOf(y);
+  return isSumMisread(shapeOf(source), shapeOf(x), shapeOf(y));
+}
+
+bool corten::isSumMisread(ArrayRef<int64_t> from, ArrayRef<int64_t> to,
+                          ArrayRef<int64_t> other) {
   SmallVector<int64_t> result;
   for (size_t i = std::max(to.size(), other.size()); i-- > 0;)
     result.push_back(extent(to, i) == 1 ? extent(other, i) : extent(to, i));

@@ -16,6 +16,11 @@ namespace corten {
 /// elements too. Only sums are rewritten; a difference is left alone.
 bool isSumMisread(mlir::Value x, mlir::Value y);
 
+/// The same for a tensor of shape `to` that is reshaped from `from`, and one of
+/// shape `other`.
+bool isSumMisread(llvm::ArrayRef<int64_t> from, llvm::ArrayRef<int64_t> to,
+                  llvm::ArrayRef<int64_t> other);
+
 /// True if `x` has an axis that is repeated to meet `y`.
 bool isBroadcast(mlir::Value x, mlir::Value y);
 

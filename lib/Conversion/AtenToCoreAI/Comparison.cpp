@@ -10,6 +10,7 @@
 #include "corten/Dialect/CoreAI/IR/CoreAIOps.h"
 
 #include <algorithm>
+#include <cmath>
 
 using namespace corten;
 using namespace mlir;
@@ -82,6 +83,12 @@ static FailureOr<Value> lowerComparison(const AtenNode &node, Emitter &emit) {
       (other.asInt() < INT32_MIN || other.asInt() > INT32_MAX))
     return holdsForBeyond(relation, other.asInt() > 0) ? emit.equal(*x, *x)
                                                        : emit.notEqual(*x, *x);
+  // A whole number stays one until it is cast, as the official converter has
+  // it: the optimizer then puts the constants into the same order.
+  if (other.isInt() && element.isF32() && other.asInt() >= INT32_MIN &&
+      other.asInt() <= INT32_MAX)
+    return compare(emit, relation, *x,
+                   emit.cast(emit.scalar(other.asInt(), emit.si32()), element));
   FailureOr<Value> y = emit.operand(node, "other", element);
   if (failed(y))
     return failure();

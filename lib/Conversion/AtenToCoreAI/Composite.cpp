@@ -95,6 +95,7 @@ Emitter::composite(const CompositeSpec &spec, ValueRange operands,
   FailureOr<Value> result = body(block.getArguments());
   if (mlir::failed(result))
     return failure();
+  dropUnusedConstants(&block, /*last=*/nullptr, *result);
   finishGraph(builder, location, graph, {{*result, ""}});
   if (currentNode)
     debug->recordComposite(graph, *currentNode);

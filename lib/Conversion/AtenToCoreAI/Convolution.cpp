@@ -2,9 +2,11 @@
 //
 // The dialect has 2-D and 3-D convolutions. A 1-D one gets a unit axis: in
 // front of the length for the forward form, behind it for the transposed one.
-// The bias is added while that axis is still there: coreai-core's optimizer
-// moves a reshape across a sum without asking which axes then meet.
+// The bias is added behind it, or while that axis is still there where
+// coreai-core's optimizer would move the reshape across the sum: it does not
+// ask which axes then meet.
 
+#include "Broadcast.h"
 #include "Table.h"
 
 #include "corten/Dialect/CoreAI/IR/CoreAIOps.h"
@@ -63,8 +65,8 @@ static Value padSpatial(Emitter &emit, Value x, ArrayRef<Argument> padding) {
   SmallVector<Argument> amounts(4, Argument::integer(0));
   for (const Argument &amount : padding)
     amounts.append(2, amount);
-  return emit.pad(x, emit.sizes(amounts, IndexKind::Unsigned),
-                  emit.scalar(0.0, getElementTypeOrSelf(x)));
+  Value zero = emit.scalar(0.0, getElementTypeOrSelf(x));
+  return emit.pad(x, emit.sizes(amounts, IndexKind::Unsigned), zero);
 }
 
 static Value forward(Emitter &emit, const Geometry &geometry, Value x,
@@ -129,15 +131,26 @@ static FailureOr<Value> lowerConvolution(const AtenNode &node, Emitter &emit) {
   Value result = isTransposed
                      ? transposed(emit, geometry, x, weight, emit.typeOf(node))
                      : forward(emit, geometry, x, weight);
+  auto dropUnitAxis = [&] {
+    result = emit.shrinkDims(result, {*geometry.unitAxis});
+    geometry.unitAxis = std::nullopt;
+  };
   if (Value bias = emit.optionalTensor(node, "bias")) {
-    SmallVector<int64_t> shape(emit.type(x).getRank(), 1);
+    SmallVector<int64_t> shape(spatial + 2, 1);
     shape[1] = -1;
     if (auto type = emit.type(bias); type.hasStaticShape())
       shape[1] = type.getDimSize(0);
+    if (geometry.unitAxis &&
+        isSumMisread(emit.type(result).getShape(), emit.typeOf(node).getShape(),
+                     shape)) {
+      shape.push_back(1);
+    } else if (geometry.unitAxis) {
+      dropUnitAxis();
+    }
     result = emit.add(result, emit.reshape(emit.cast(bias, element), shape));
   }
   if (geometry.unitAxis)
-    result = emit.shrinkDims(result, {*geometry.unitAxis});
+    dropUnitAxis();
   return result;
 }
 

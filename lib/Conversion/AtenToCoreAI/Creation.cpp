@@ -16,62 +16,76 @@ using namespace mlir;
 // One value everywhere
 //===----------------------------------------------------------------------===//
 
-/// `fill` in the shape of the result: a constant if nothing is symbolic,
-/// otherwise a scalar that is broadcast to `sizes`.
-static FailureOr<Value> filled(const AtenNode &node, Emitter &emit,
-                               const Argument &fill,
-                               llvm::function_ref<Value()> sizes) {
+/// `fill` in the shape of the result; null if something about it is symbolic.
+static FailureOr<Value> constantFill(const AtenNode &node, Emitter &emit,
+                                     const Argument &fill) {
   RankedTensorType type = emit.typeOf(node);
-  Type element = type.getElementType();
-  if (fill.isNumber() && type.hasStaticShape()) {
-    if (failed(emit.checkNumber(node, fill, element)))
-      return failure();
-    return emit.splat(fill.asDouble(), type);
+  if (!fill.isNumber())
+    return Value();
+  if (failed(emit.checkNumber(node, fill, type.getElementType())))
+    return failure();
+  return type.hasStaticShape() ? emit.splat(fill.asDouble(), type) : Value();
+}
+
+/// One element of `fill`, broadcast to the argument `size`.
+static FailureOr<Value> filled(const AtenNode &node, Emitter &emit,
+                               const Argument &fill) {
+  FailureOr<Value> constant = constantFill(node, emit, fill);
+  if (failed(constant) || *constant)
+    return constant;
+  RankedTensorType type = emit.typeOf(node);
+  Value sizes = emit.sizes(node.list("size"), IndexKind::Unsigned);
+  if (fill.isNumber()) {
+    SmallVector<int64_t> ones(type.getRank(), 1);
+    return emit.broadcastTo(emit.splat(fill.asDouble(), type.clone(ones)),
+                            sizes, type);
   }
-  FailureOr<Value> scalar = emit.operand(node, fill, element);
+  FailureOr<Value> scalar = emit.operand(node, fill, type.getElementType());
   if (failed(scalar))
     return failure();
-  return emit.broadcastTo(*scalar, sizes(), type);
+  return emit.broadcastTo(*scalar, sizes, type);
+}
+
+/// The number `fill`, broadcast to the shape of the argument `self`.
+static FailureOr<Value> filledLike(const AtenNode &node, Emitter &emit,
+                                   const Argument &fill) {
+  FailureOr<Value> constant = constantFill(node, emit, fill);
+  if (failed(constant) || *constant)
+    return constant;
+  RankedTensorType type = emit.typeOf(node);
+  FailureOr<Value> scalar = emit.operand(node, fill, type.getElementType());
+  if (failed(scalar))
+    return failure();
+  Value self = emit.tensor(node, "self");
+  return emit.broadcastTo(*scalar, emit.shape(self, IndexKind::Unsigned), type);
 }
 
 /// full(size, fill_value, …)
 static FailureOr<Value> lowerFull(const AtenNode &node, Emitter &emit) {
-  return filled(node, emit, node["fill_value"], [&] {
-    return emit.sizes(node.list("size"), IndexKind::Unsigned);
-  });
+  return filled(node, emit, node["fill_value"]);
 }
 
 /// full_like(self, fill_value, …)
 static FailureOr<Value> lowerFullLike(const AtenNode &node, Emitter &emit) {
-  return filled(node, emit, node["fill_value"], [&] {
-    return emit.shape(emit.tensor(node, "self"), IndexKind::Unsigned);
-  });
+  return filledLike(node, emit, node["fill_value"]);
 }
 
 /// zeros(size), empty(size), …: what is not written yet is zero, so that the
 /// same program always gives the same result.
 static FailureOr<Value> lowerZeros(const AtenNode &node, Emitter &emit) {
-  return filled(node, emit, Argument::integer(0), [&] {
-    return emit.sizes(node.list("size"), IndexKind::Unsigned);
-  });
+  return filled(node, emit, Argument::integer(0));
 }
 
 static FailureOr<Value> lowerOnes(const AtenNode &node, Emitter &emit) {
-  return filled(node, emit, Argument::integer(1), [&] {
-    return emit.sizes(node.list("size"), IndexKind::Unsigned);
-  });
+  return filled(node, emit, Argument::integer(1));
 }
 
 static FailureOr<Value> lowerZerosLike(const AtenNode &node, Emitter &emit) {
-  return filled(node, emit, Argument::integer(0), [&] {
-    return emit.shape(emit.tensor(node, "self"), IndexKind::Unsigned);
-  });
+  return filledLike(node, emit, Argument::integer(0));
 }
 
 static FailureOr<Value> lowerOnesLike(const AtenNode &node, Emitter &emit) {
-  return filled(node, emit, Argument::integer(1), [&] {
-    return emit.shape(emit.tensor(node, "self"), IndexKind::Unsigned);
-  });
+  return filledLike(node, emit, Argument::integer(1));
 }
 
 /// scalar_tensor(s, dtype, …)

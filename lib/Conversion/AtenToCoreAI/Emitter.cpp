@@ -367,11 +367,11 @@ Value Emitter::shape(Value x, IndexKind kind) {
   return cast(extents, kind == IndexKind::Signed ? si32() : ui32());
 }
 
-Value Emitter::dim(Value x, int64_t axis) {
+Value Emitter::dim(Value x, int64_t axis, IndexKind kind) {
   auto type = cast<RankedTensorType>(x.getType());
   if (!type.isDynamicDim(axis))
-    return indices({type.getDimSize(axis)});
-  return slice(shape(x), {axis}, {axis + 1}, {1});
+    return indices({type.getDimSize(axis)}, kind);
+  return slice(shape(x, kind), {axis}, {axis + 1}, {1});
 }
 
 /// Product of extents; open if one of them is.
@@ -667,9 +667,17 @@ Value Emitter::take(Value x, Value index, int64_t axis) {
     if (other != axis)
       others.push_back(other);
   extents[axis] = type(index).getDimSize(0);
-  index = broadcast(expandDims(index, others),
-                    RankedTensorType::get(extents, si32()),
-                    [&](int64_t other) { return dim(x, other); });
+  if (type(index).hasStaticShape()) {
+    SmallVector<int64_t> shape(extents.size(), 1);
+    shape[axis] = extents[axis];
+    index = reshape(index, shape);
+  } else {
+    index = expandDims(index, others);
+  }
+  auto extentOf = [&](int64_t other) {
+    return dim(x, other, IndexKind::Unsigned);
+  };
+  index = broadcast(index, RankedTensorType::get(extents, si32()), extentOf);
   return gather(x, index, axis);
 }
 
@@ -714,9 +722,13 @@ Value Emitter::broadcast(Value x, RankedTensorType type,
   }
   if (axes.empty())
     return x;
-  return createTyped<coreai::BroadcastInDimsOp>(
-      known.clone(shape),
-      {x, joinSizes(extents, IndexKind::Unsigned), indices(axes)});
+  // A single extent comes before its axis; several are joined behind theirs.
+  Value places = axes.size() > 1 ? indices(axes) : Value();
+  Value joined = joinSizes(extents, IndexKind::Unsigned);
+  if (!places)
+    places = indices(axes);
+  return createTyped<coreai::BroadcastInDimsOp>(known.clone(shape),
+                                                {x, joined, places});
 }
 
 Value Emitter::broadcastTo(Value x, Value shape, RankedTensorType type) {

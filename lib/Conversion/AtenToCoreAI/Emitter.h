@@ -193,7 +193,8 @@ public:
   mlir::Value sizes(llvm::ArrayRef<Argument> arguments,
                     IndexKind kind = IndexKind::Signed);
   /// Extent `axis` of `x` as tensor<1xsi32>.
-  mlir::Value dim(mlir::Value x, int64_t axis);
+  mlir::Value dim(mlir::Value x, int64_t axis,
+                  IndexKind kind = IndexKind::Signed);
   /// All extents of `x` as one vector.
   mlir::Value shape(mlir::Value x, IndexKind kind = IndexKind::Signed);
   /// Product of extents [from, to) of `x` as tensor<1xsi32>.
@@ -369,6 +370,12 @@ private:
   void alignOpenExtents(mlir::OperationState &state);
   mlir::Value reductionOfNothing(llvm::StringRef op, mlir::Value x,
                                  llvm::ArrayRef<int64_t> axes);
+
+  /// Drops constants behind `last` that nothing uses: numbers that became part
+  /// of a vector, say. They would only change the order in which coreai-core's
+  /// optimizer puts the others.
+  void dropUnusedConstants(mlir::Block *block, mlir::Operation *last,
+                           llvm::ArrayRef<mlir::Value> results);
 
   mlir::LogicalResult checkOperands(const Node &node);
   mlir::LogicalResult emitGetItem(const Node &node);

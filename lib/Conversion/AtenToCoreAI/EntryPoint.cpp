@@ -379,6 +379,18 @@ void Emitter::finish() { result.locations = debug->recordModule(module); }
 /// Nodes between two reports of progress.
 static constexpr size_t kProgressInterval = 64;
 
+void Emitter::dropUnusedConstants(Block *block, Operation *last,
+                                  ArrayRef<Value> results) {
+  for (Operation *op = block->empty() ? nullptr : &block->back();
+       op && op != last;) {
+    Operation *before = op->getPrevNode();
+    if (isa<coreai::ConstantOp>(op) && op->use_empty() &&
+        !llvm::is_contained(results, op->getResult(0)))
+      op->erase();
+    op = before;
+  }
+}
+
 LogicalResult Emitter::emitNodes(const Graph &graph) {
   // A branch is emitted while the node that owns it is being lowered.
   const Node *outerNode = currentNode;
@@ -394,8 +406,11 @@ LogicalResult Emitter::emitNodes(const Graph &graph) {
     if (node->kind != Node::Kind::Call || !live.contains(node))
       continue;
     currentNode = node;
+    Block *block = builder.getInsertionBlock();
+    Operation *last = block->empty() ? nullptr : &block->back();
     if (mlir::failed(emitNode(*node)))
       return failure();
+    dropUnusedConstants(block, last, results(*node));
     noteValues(*node);
     debug->recordNode(*node, results(*node));
     if (++nodesLowered % kProgressInterval == 0 && options.progress)

@@ -48,19 +48,60 @@ static Value positivePart(const Argument *amount, bool negated, Emitter &emit) {
   return emit.maximum(size, emit.indices({0}));
 }
 
+static bool isSymbolic(const Argument *amount) {
+  return amount && amount->isValue();
+}
+
+/// What a literal margin takes away.
+static int64_t cut(const Argument *amount) {
+  return amount ? std::max<int64_t>(-amount->asInt(), 0) : 0;
+}
+
+/// Cuts off what negative literals take away, all axes at once.
+static Value cropAtOnce(Value x, ArrayRef<Margin> margins, Emitter &emit) {
+  RankedTensorType type = emit.type(x);
+  SmallVector<int64_t> starts, ends;
+  SmallVector<Value> computed(margins.size());
+  for (auto [axis, margin] : llvm::enumerate(margins)) {
+    starts.push_back(cut(margin.before));
+    ends.push_back(INT32_MAX);
+    if (int64_t after = cut(margin.after); !after)
+      continue;
+    else if (type.isDynamicDim(axis))
+      computed[axis] = emit.add(emit.dim(x, axis), emit.indices({-after}));
+    else
+      ends.back() = type.getDimSize(axis) - after;
+  }
+  SmallVector<int64_t> strides(margins.size(), 1);
+  if (llvm::none_of(computed, [](Value end) { return bool(end); }))
+    return emit.slice(x, starts, ends, strides);
+  SmallVector<Value> pieces = {emit.index(0)};
+  for (auto [end, literal] : llvm::zip_equal(computed, ends))
+    pieces.push_back(end ? end : emit.indices({literal}));
+  Value joined =
+      pieces.size() > 2 ? emit.create<coreai::ConcatOp>(pieces) : pieces.back();
+  return emit.create<coreai::SliceOp>(
+      {x, emit.indices(starts), joined, emit.indices(strides)});
+}
+
 /// Cuts off what negative margins take away.
 static Value crop(Value x, ArrayRef<Margin> margins, Emitter &emit) {
+  auto hasNegative = [](Margin margin) {
+    return mayBeNegative(margin.before) || mayBeNegative(margin.after);
+  };
+  if (llvm::none_of(margins, hasNegative))
+    return x;
+  if (llvm::none_of(margins, [](Margin margin) {
+        return isSymbolic(margin.before) || isSymbolic(margin.after);
+      }))
+    return cropAtOnce(x, margins, emit);
   for (auto [axis, margin] : llvm::enumerate(margins)) {
-    if (!mayBeNegative(margin.before) && !mayBeNegative(margin.after))
+    if (!hasNegative(margin))
       continue;
     auto type = cast<RankedTensorType>(x.getType());
     SmallVector<int64_t> extents(type.getShape());
-    bool isKnown = !type.isDynamicDim(axis) &&
-                   !(margin.before && margin.before->isValue()) &&
-                   !(margin.after && margin.after->isValue());
-    auto cut = [](const Argument *amount) {
-      return amount ? std::max<int64_t>(-amount->asInt(), 0) : 0;
-    };
+    bool isKnown = !type.isDynamicDim(axis) && !isSymbolic(margin.before) &&
+                   !isSymbolic(margin.after);
     if (isKnown)
       extents[axis] -= cut(margin.before) + cut(margin.after);
     else
@@ -79,8 +120,9 @@ static Value crop(Value x, ArrayRef<Margin> margins, Emitter &emit) {
 }
 
 /// Negative margins cut first; positive ones then extend what is left.
-static Value pad(const AtenNode &node, coreai::PaddingMode mode, Value fill,
-                 Emitter &emit, ArrayRef<Margin> amount) {
+static FailureOr<Value> pad(const AtenNode &node, coreai::PaddingMode mode,
+                            llvm::function_ref<FailureOr<Value>()> makeFill,
+                            Emitter &emit, ArrayRef<Margin> amount) {
   RankedTensorType type = emit.typeOf(node);
   Value x = crop(emit.tensor(node, "self"), amount, emit);
   auto adds = [](const Argument *amount) {
@@ -90,6 +132,9 @@ static Value pad(const AtenNode &node, coreai::PaddingMode mode, Value fill,
         return adds(margin.before) || adds(margin.after);
       }))
     return x;
+  FailureOr<Value> fill = makeFill();
+  if (failed(fill))
+    return failure();
   SmallVector<Value> pieces;
   for (Margin margin : amount)
     for (const Argument *side : {margin.before, margin.after})
@@ -103,11 +148,11 @@ static Value pad(const AtenNode &node, coreai::PaddingMode mode, Value fill,
         type.clone(getElementTypeOrSelf(part)), {part, sizes, value}, how);
   };
   if (!isComplex(x))
-    return padded(x, fill);
+    return padded(x, *fill);
   // The interpreter ends the process when the fill value is complex.
   return emit.create<coreai::CreateComplexOp>(
-      {padded(realPart(emit, x), realPart(emit, fill)),
-       padded(imaginaryPart(emit, x), imaginaryPart(emit, fill))});
+      {padded(realPart(emit, x), realPart(emit, *fill)),
+       padded(imaginaryPart(emit, x), imaginaryPart(emit, *fill))});
 }
 
 static SmallVector<Margin> marginsOf(const AtenNode &node,
@@ -117,27 +162,39 @@ static SmallVector<Margin> marginsOf(const AtenNode &node,
 
 /// constant_pad_nd(self, pad, value)
 static FailureOr<Value> lowerConstantPad(const AtenNode &node, Emitter &emit) {
-  FailureOr<Value> fill =
-      emit.operand(node, "value", emit.elementType(node.result().dtype));
-  if (failed(fill))
-    return failure();
-  return pad(node, coreai::PaddingMode::Constant, *fill, emit,
-             marginsOf(node, "pad"));
+  return pad(
+      node, coreai::PaddingMode::Constant,
+      [&]() -> FailureOr<Value> {
+        FailureOr<Value> value =
+            emit.operand(node, "value", emit.elementType(node.result().dtype));
+        if (failed(value) || isComplex(*value))
+          return value;
+        // Casts nothing, but the official converter has it, and without it the
+        // optimizer puts the constants into another order.
+        return emit.createTyped<coreai::CastOp>(value->getType(), *value);
+      },
+      emit, marginsOf(node, "pad"));
+}
+
+/// What a mode that needs no fill value is given.
+static FailureOr<Value> zero(const AtenNode &node, Emitter &emit) {
+  return emit.scalar(0, emit.elementType(node.result().dtype));
 }
 
 /// reflection_pad1d/2d/3d(self, padding): mirrored, the edge not repeated.
-static Value lowerReflectionPad(const AtenNode &node, Emitter &emit) {
-  Value zero = emit.scalar(0, emit.elementType(node.result().dtype));
-  return pad(node, coreai::PaddingMode::Reflect, zero, emit,
-             marginsOf(node, "padding"));
+static FailureOr<Value> lowerReflectionPad(const AtenNode &node,
+                                           Emitter &emit) {
+  return pad(
+      node, coreai::PaddingMode::Reflect, [&] { return zero(node, emit); },
+      emit, marginsOf(node, "padding"));
 }
 
 /// replication_pad1d/2d/3d(self, padding): the edge repeated.
 ///
 /// A negative margin may cut the axis away as a whole; what the other side
 /// repeats is then the last element that was cut.
-static Value lowerReplicationPad(const AtenNode &node, Emitter &emit) {
-  Value zero = emit.scalar(0, emit.elementType(node.result().dtype));
+static FailureOr<Value> lowerReplicationPad(const AtenNode &node,
+                                            Emitter &emit) {
   SmallVector<Margin> amount = marginsOf(node, "padding");
   ArrayRef<Size> extents = node["self"].asNode()->info().sizes;
   // Addresses into it are taken.
@@ -156,7 +213,9 @@ static Value lowerReplicationPad(const AtenNode &node, Emitter &emit) {
     keepOne(margin.before, margin.after);
     keepOne(margin.after, margin.before);
   }
-  return pad(node, coreai::PaddingMode::Replicate, zero, emit, amount);
+  return pad(
+      node, coreai::PaddingMode::Replicate, [&] { return zero(node, emit); },
+      emit, amount);
 }
 
 llvm::ArrayRef<TableEntry> corten::loweringsPadding() {

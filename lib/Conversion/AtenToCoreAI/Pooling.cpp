@@ -52,6 +52,15 @@ struct Window {
     return (slack.ceilDiv(stride) + 1).min((extent + padding).ceilDiv(stride));
   }
 
+  /// The dialect's ceil mode has the same windows: the extent is known, and no
+  /// window starts behind the input.
+  bool isPlainCeil(const DimExpr &extent) const {
+    if (!extent.isStatic() || !ceilMode)
+      return false;
+    DimExpr slack = extent + (2 * padding - reach());
+    return count(extent).extent() == slack.ceilDiv(stride).extent() + 1;
+  }
+
   /// How far the last window sticks out behind the padding.
   DimExpr overhang(Emitter &emit, const DimExpr &extent) const {
     if (!ceilMode)
@@ -261,8 +270,8 @@ static Value windowPositions(Emitter &emit, Value x, ArrayRef<Window> windows) {
 /// padding, dilation, ceil_mode)
 ///
 /// The padding never wins: it is -inf, or the smallest integer. What ceil mode
-/// adds is padded too, because the dialect's ceil mode keeps windows that
-/// start in the padding behind the input. The second result holds positions
+/// adds is padded too if the dialect's ceil mode would keep windows that start
+/// in the padding behind the input. The second result holds positions
 /// in the flattened spatial axes; it is made only where something uses it.
 template <int64_t spatial, typename PoolOp>
 static FailureOr<Results> lowerMaxPool(const AtenNode &node, Emitter &emit) {
@@ -278,10 +287,16 @@ static FailureOr<Results> lowerMaxPool(const AtenNode &node, Emitter &emit) {
   auto sizes = [&](int64_t Window::*member) {
     return emit.indices(eachOf(windows, member), IndexKind::Unsigned);
   };
+  bool isCeil = llvm::all_of(llvm::enumerate(windows), [&](auto window) {
+    return window.value().isPlainCeil(DimExpr(emit, x, 2 + window.index()));
+  });
+  SmallVector<Window> padded = windows;
+  for (Window &window : padded)
+    window.ceilMode &= !isCeil;
   Value pooled = emit.createTyped<PoolOp>(
-      type, {padWindows(emit, x, windows, lowest(emit, element)),
+      type, {padWindows(emit, x, padded, lowest(emit, element)),
              sizes(&Window::kernel), sizes(&Window::stride),
-             sizes(&Window::dilation), emit.scalar(false)});
+             sizes(&Window::dilation), emit.scalar(isCeil)});
   Value positions;
   if (emit.isUsed(node, 1))
     positions = windowPositions(emit, x, windows);
@@ -331,16 +346,21 @@ static Value windowCounts(Emitter &emit, const Window &window,
                    element);
 }
 
+/// Every window has the same number of elements that count.
+static bool isUniform(const AtenNode &node, ArrayRef<Window> windows) {
+  return llvm::all_of(windows, [&](const Window &window) {
+    return !window.ceilMode &&
+           (node.flag("count_include_pad") || window.padding == 0);
+  });
+}
+
 /// What the sums over windows are divided by.
 static Value divisor(const AtenNode &node, Emitter &emit, Value x,
                      ArrayRef<Window> windows, Type element) {
   if (node.has("divisor_override"))
     return emit.scalar(node.integer("divisor_override"), element);
   bool includePadding = node.flag("count_include_pad");
-  bool isUniform = llvm::all_of(windows, [&](const Window &window) {
-    return !window.ceilMode && (includePadding || window.padding == 0);
-  });
-  if (isUniform) {
+  if (isUniform(node, windows)) {
     int64_t volume = 1;
     for (const Window &window : windows)
       volume *= window.kernel;
@@ -356,12 +376,29 @@ static Value divisor(const AtenNode &node, Emitter &emit, Value x,
   return result;
 }
 
+/// Zeros around the spatial axes of `x`, as many as the vector `padding` says.
+static Value padFromArgument(Emitter &emit, Value x, Value padding,
+                             int64_t spatial) {
+  padding = emit.cast(padding, emit.ui32());
+  SmallVector<Value> amounts;
+  for (int64_t i = 0; i < spatial; ++i)
+    amounts.append(2, emit.slice(padding, {i}, {i + 1}, {1}));
+  amounts.insert(amounts.begin(),
+                 emit.indices({0, 0, 0, 0}, IndexKind::Unsigned));
+  Value joined = emit.concat(amounts, 0);
+  Value zero = emit.scalar(0.0, getElementTypeOrSelf(x));
+  SmallVector<int64_t> shape(emit.type(x).getShape().take_front(2));
+  shape.append(spatial, ShapedType::kDynamic);
+  return emit.pad(x, joined, zero, emit.type(x).clone(shape));
+}
+
 /// avg_pool2d, avg_pool3d(self, kernel_size, stride, padding, ceil_mode,
 ///                        count_include_pad, divisor_override)
 ///
 /// Composite avg_pool_2d or avg_pool_3d. The window sums of the zero-padded
 /// input over the number of elements that count. 16-bit floats are summed in
-/// f32, where a sum cannot overflow.
+/// f32, where a sum cannot overflow. Where windows differ in what counts, the
+/// sizes in the body are those of the call, not its arguments.
 template <int64_t spatial, typename PoolOp>
 static FailureOr<Value> lowerAvgPool(const AtenNode &node, Emitter &emit,
                                      const CompositeSpec &spec) {
@@ -387,6 +424,17 @@ static FailureOr<Value> lowerAvgPool(const AtenNode &node, Emitter &emit,
   auto body = [&](ValueRange arguments) -> FailureOr<Value> {
     Type wide = emit.accumulationType(element);
     Value input = emit.cast(arguments[0], wide);
+    if (isUniform(node, windows)) {
+      Value padded = padFromArgument(emit, input, arguments[3], spatial);
+      Value kernel = emit.cast(arguments[1], emit.ui32());
+      Value stride = emit.cast(arguments[2], emit.ui32());
+      Value count = divisor(node, emit, input, windows, wide);
+      Value dilation =
+          emit.indices(SmallVector<int64_t>(spatial, 1), IndexKind::Unsigned);
+      Value sums = emit.createTyped<PoolOp>(type.clone(wide),
+                                            {padded, kernel, stride, dilation});
+      return emit.cast(emit.divide(sums, count), element);
+    }
     auto sizes = [&](int64_t Window::*member) {
       return emit.indices(eachOf(windows, member), IndexKind::Unsigned);
     };
@@ -492,10 +540,10 @@ static FailureOr<Value> lowerAdaptiveAvgPool(const AtenNode &node,
   if (static_cast<int64_t>(kernel.size()) == spatial && first == 2) {
     if (volume == 1)
       return x;
+    Value dilation =
+        emit.indices(SmallVector<int64_t>(spatial, 1), IndexKind::Unsigned);
     Value size = emit.indices(kernel, IndexKind::Unsigned);
-    sums = emit.create<PoolOp>(
-        {sums, size, size,
-         emit.indices(SmallVector<int64_t>(spatial, 1), IndexKind::Unsigned)});
+    sums = emit.create<PoolOp>({sums, size, size, dilation});
     return emit.cast(emit.divide(sums, emit.scalar(volume, wide)), element);
   }
 

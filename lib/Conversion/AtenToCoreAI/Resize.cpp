@@ -96,10 +96,11 @@ static Value interpolate(const AtenNode &node, Value x,
     }
     return emit.floats(numbers);
   };
+  Value extents = emit.joinSizes(shape);
   Value scale = joined(1, scales), offset = joined(0, offsets);
   return emit.createTyped<coreai::InterpolateOp>(
       emit.typeOf(node).clone(emit.type(x).getElementType()),
-      {x, emit.joinSizes(shape), scale, offset},
+      {x, extents, scale, offset},
       emit.attribute(
           "interpolation_mode",
           coreai::InterpolationModeAttr::get(emit.builder.getContext(), mode)));

@@ -320,6 +320,12 @@ static Value scatterNd(Value base, Value positions, Value updates,
     positions = emit.mergeAxes(positions, 0, batch);
     updates = emit.mergeAxes(updates, 0, batch);
   }
+  // The official converter leaves open how many positions there are.
+  RankedTensorType type = emit.type(positions);
+  SmallVector<int64_t> open(type.getRank(), ShapedType::kDynamic);
+  open.back() = type.getShape().back();
+  if (type.clone(open) != type)
+    positions = emit.createTyped<coreai::CastOp>(type.clone(open), positions);
   OperationState state(emit.location, coreai::ScatterNdOp::getOperationName());
   state.addOperands({base, positions, updates});
   state.addTypes(base.getType());

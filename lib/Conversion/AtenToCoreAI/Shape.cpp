@@ -68,17 +68,21 @@ static Value lowerPermute(const AtenNode &node, Emitter &emit) {
 /// are stretched: a symbolic extent has its final size.
 static Value lowerExpand(const AtenNode &node, Emitter &emit) {
   ArrayRef<Argument> size = node.list("size");
-  return emit.broadcast(emit.refined(node, "self"), emit.typeOf(node),
-                        [&](int64_t axis) { return emit.size(size[axis]); });
+  auto extent = [&](int64_t axis) {
+    return size[axis].isValue()
+               ? emit.cast(emit.size(size[axis]), emit.ui32())
+               : emit.indices({size[axis].asInt()}, IndexKind::Unsigned);
+  };
+  return emit.broadcast(emit.refined(node, "self"), emit.typeOf(node), extent);
 }
 
 /// copy(self, src): src in the type and shape of self
 static Value lowerCopy(const AtenNode &node, Emitter &emit) {
   Value self = emit.tensor(node, "self");
   Value source =
-      emit.cast(emit.refined(node, "src"), emit.type(self).getElementType());
-  return emit.broadcast(source, emit.typeOf(node),
-                        [&](int64_t axis) { return emit.dim(self, axis); });
+      emit.cast(emit.tensor(node, "src"), emit.type(self).getElementType());
+  return emit.broadcastTo(source, emit.shape(self, IndexKind::Unsigned),
+                          emit.typeOf(node));
 }
 
 //===----------------------------------------------------------------------===//

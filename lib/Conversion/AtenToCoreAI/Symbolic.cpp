@@ -14,6 +14,7 @@
 #include "llvm/ADT/STLExtras.h"
 
 #include <algorithm>
+#include <cmath>
 
 using namespace corten;
 using namespace mlir;
@@ -172,11 +173,19 @@ static Value roundToEven(Emitter &emit, Value x) {
   return emit.create<coreai::RoundOp>({x});
 }
 
-/// round(x) and round(x, digits)
+/// round(x) and round(x, digits): the latter keeps the kind of x. A negative
+/// number of digits rounds to tens, hundreds, …
 static FailureOr<Value> lowerRound(const AtenNode &node, Emitter &emit) {
-  if (node.get().arguments.size() > 1 && !node[1u].isNone())
-    return emit.error(node) << "round of a symbolic number to digits";
-  return lowerRounding<roundToEven>(node, emit);
+  if (node.get().arguments.size() < 2 || node[1u].isNone())
+    return lowerRounding<roundToEven>(node, emit);
+  if (!node[1u].isInt())
+    return emit.error(node) << "round to a symbolic number of digits";
+  int64_t digits = node[1u].asInt();
+  return unary(node, emit, emit.f32(), [&](Value x) {
+    Value unit = numberLike(emit, std::pow(10.0, std::abs(digits)), x);
+    return digits < 0 ? emit.mul(roundToEven(emit, emit.divide(x, unit)), unit)
+                      : emit.divide(roundToEven(emit, emit.mul(x, unit)), unit);
+  });
 }
 
 /// sym_sqrt, sym_sin, …: a float function.

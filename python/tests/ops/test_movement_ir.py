@@ -3,10 +3,14 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 import torch
 import torch.nn.functional as F
+from support.cases import convert, export
 from support.ir import ops
+from torch import nn
 
 X = torch.ones(2, 3)
 Y = torch.ones(4, 3)
@@ -132,7 +136,7 @@ SEQUENCES = [
         lambda x, i, v: x.index_put((i,), v),
         (X, SWAP, X),
         None,
-        "reshape scatter_nd yield",
+        "reshape cast scatter_nd yield",
     ),
     (
         "index_put mask",
@@ -201,3 +205,28 @@ SEQUENCES = [
 )
 def test_ops(fn, args, dynamic, expected) -> None:
     assert ops(fn, *args, dynamic=dynamic) == expected
+
+
+@pytest.mark.parametrize(
+    ("module", "inputs", "constants"),
+    [
+        (nn.ConstantPad1d((1, 2), 5.0), (X,), ["[0, 0, 1, 2]", "5.000000e+00"]),
+        (
+            nn.UpsamplingNearest2d(scale_factor=2),
+            (torch.ones(1, 3, 4, 4),),
+            [
+                "[1, 3, 8, 8]",
+                "[1.000000e+00, 1.000000e+00, 2.000000e+00, 2.000000e+00]",
+                "0.000000e+00",
+            ],
+        ),
+    ],
+)
+def test_constants(
+    module: nn.Module, inputs: tuple[torch.Tensor, ...], constants: list[str]
+) -> None:
+    """Only those that are used, in the order that the optimizer gives them."""
+    program = convert(export(module, inputs))
+    assert str(program).count("coreai.constant") == len(constants)
+    program.optimize()
+    assert re.findall(r"dense<(.*)> :", str(program)) == constants

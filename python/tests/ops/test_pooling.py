@@ -59,6 +59,7 @@ CASES = [
     case(
         "max ceil", max2(2, 2, 1, ceil_mode=True), floats(1, 2, 5, 6), dynamic=((2, 3),)
     ),
+    case("max ceil within", max2(3, 2, ceil_mode=True), floats(1, 2, 6, 7)),
     case("max1d", lambda x: F.max_pool1d(x, 2), floats(1, 2, 5), dtypes=_ONE),
     case(
         "max indices",

@@ -57,6 +57,8 @@ CASES = [
             sized(lambda a, b: math.floor(a / 4)),
             sized(lambda a, b: math.trunc(a / 4)),
             sized(lambda a, b: round(a / 4)),
+            sized(lambda a, b: round(a / 7, 1)),
+            sized(lambda a, b: round(a * 11.0, -1)),
             sized(lambda a, b: torch.sym_sqrt(a)),
             sized(lambda a, b: torch.sym_int(a / 4)),
         ),
