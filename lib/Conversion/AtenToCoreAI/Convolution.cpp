@@ -9,6 +9,7 @@
 #include "Broadcast.h"
 #include "Table.h"
 
+#include "corten/Conversion/AtenToCoreAI/Departures.h"
 #include "corten/Dialect/CoreAI/IR/CoreAIOps.h"
 
 using namespace corten;
@@ -143,6 +144,7 @@ static FailureOr<Value> lowerConvolution(const AtenNode &node, Emitter &emit) {
     if (geometry.unitAxis &&
         isSumMisread(emit.type(result).getShape(), emit.typeOf(node).getShape(),
                      shape)) {
+      emit.depart(Departure::ConvolutionBias);
       shape.push_back(1);
     } else if (geometry.unitAxis) {
       dropUnitAxis();

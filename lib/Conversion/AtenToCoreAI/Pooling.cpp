@@ -7,6 +7,7 @@
 #include "DimExpr.h"
 #include "Table.h"
 
+#include "corten/Conversion/AtenToCoreAI/Departures.h"
 #include "corten/Dialect/CoreAI/IR/CoreAIOps.h"
 
 #include <limits>
@@ -291,15 +292,20 @@ static FailureOr<Results> lowerMaxPool(const AtenNode &node, Emitter &emit) {
     return window.value().isPlainCeil(DimExpr(emit, x, 2 + window.index()));
   });
   SmallVector<Window> padded = windows;
-  for (Window &window : padded)
+  for (Window &window : padded) {
     window.ceilMode &= !isCeil;
+    if (window.ceilMode)
+      emit.depart(Departure::PoolWindows);
+  }
   Value pooled = emit.createTyped<PoolOp>(
       type, {padWindows(emit, x, padded, lowest(emit, element)),
              sizes(&Window::kernel), sizes(&Window::stride),
              sizes(&Window::dilation), emit.scalar(isCeil)});
   Value positions;
-  if (emit.isUsed(node, 1))
+  if (emit.isUsed(node, 1)) {
+    emit.depart(Departure::PoolPositions);
     positions = windowPositions(emit, x, windows);
+  }
   if (!batched) {
     pooled = emit.shrinkDims(pooled, {0});
     if (positions)
@@ -423,6 +429,8 @@ static FailureOr<Value> lowerAvgPool(const AtenNode &node, Emitter &emit,
   windows = withinInput(std::move(windows), x);
   auto body = [&](ValueRange arguments) -> FailureOr<Value> {
     Type wide = emit.accumulationType(element);
+    if (wide != element)
+      emit.depart(Departure::PoolSums);
     Value input = emit.cast(arguments[0], wide);
     if (isUniform(node, windows)) {
       Value padded = padFromArgument(emit, input, arguments[3], spatial);
@@ -435,6 +443,7 @@ static FailureOr<Value> lowerAvgPool(const AtenNode &node, Emitter &emit,
                                             {padded, kernel, stride, dilation});
       return emit.cast(emit.divide(sums, count), element);
     }
+    emit.depart(Departure::PoolWindows);
     auto sizes = [&](int64_t Window::*member) {
       return emit.indices(eachOf(windows, member), IndexKind::Unsigned);
     };
@@ -527,6 +536,8 @@ static FailureOr<Value> lowerAdaptiveAvgPool(const AtenNode &node,
   int64_t first = emit.type(x).getRank() - spatial;
   Value sums = emit.cast(x, emit.accumulationType(element));
   Type wide = getElementTypeOrSelf(sums);
+  if (wide != element)
+    emit.depart(Departure::PoolSums);
 
   SmallVector<int64_t> kernel;
   int64_t volume = 1;

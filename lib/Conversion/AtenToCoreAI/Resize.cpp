@@ -5,6 +5,7 @@
 #include "DimExpr.h"
 #include "Table.h"
 
+#include "corten/Conversion/AtenToCoreAI/Departures.h"
 #include "corten/Dialect/CoreAI/IR/CoreAIOps.h"
 
 #include "mlir/IR/Matchers.h"
@@ -232,12 +233,15 @@ static FailureOr<Value> lowerUpsampleNearest(const AtenNode &node,
       if (!isCentred && !picks(shifted, sources, axis.in))
         break;
       Sampling sampling = isCentred ? centred : shifted;
+      if (!isCentred)
+        emit.depart(Departure::NearestResize);
       scales.push_back(emit.floats({static_cast<float>(sampling.scale)}));
       offsets.push_back(emit.floats({static_cast<float>(sampling.offset)}));
     }
     if (scales.size() == axes.size())
       return interpolate(node, x, axes, scales, offsets,
                          coreai::InterpolationMode::NearestNeighbor, emit);
+    emit.depart(Departure::NearestResize);
     for (const ResizedAxis &axis : axes)
       x = emit.take(x, emit.indices(nearestSources(axis)), axis.axis);
     return x;
@@ -248,6 +252,8 @@ static FailureOr<Value> lowerUpsampleNearest(const AtenNode &node,
   SmallVector<Value> scales, offsets;
   for (const ResizedAxis &axis : axes) {
     bool isWhole = axis.factor >= 1 && axis.factor == std::floor(axis.factor);
+    if (!isWhole)
+      emit.depart(Departure::NearestResize);
     if (axis.factor > 0) {
       scales.push_back(emit.floats({static_cast<float>(axis.factor)}));
       offsets.push_back(emit.floats(

@@ -7,6 +7,7 @@
 #include "DimExpr.h"
 #include "Table.h"
 
+#include "corten/Conversion/AtenToCoreAI/Departures.h"
 #include "corten/Dialect/CoreAI/IR/CoreAIOps.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -316,6 +317,7 @@ static FailureOr<Value> lowerIndexReduce(const AtenNode &node, Emitter &emit) {
 static Value scatterNd(Value base, Value positions, Value updates,
                        Emitter &emit) {
   if (emit.type(updates).getRank() > emit.type(base).getRank()) {
+    emit.depart(Departure::ScatterRows);
     int64_t batch = emit.type(positions).getRank() - 1;
     positions = emit.mergeAxes(positions, 0, batch);
     updates = emit.mergeAxes(updates, 0, batch);
@@ -361,6 +363,7 @@ static Value prepend(Value first, Value rest, Emitter &emit) {
 /// nothing.
 static std::pair<Value, Value>
 withRow(const AdvancedIndex &index, Value updates, Value first, Emitter &emit) {
+  emit.depart(Departure::ScatterRows);
   int64_t batch = emit.type(index.positions).getRank() - 1;
   Value origin = emit.splat(
       0.0, RankedTensorType::get({1, index.numIndexed()}, emit.si32()));

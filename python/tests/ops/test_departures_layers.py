@@ -19,6 +19,8 @@ from support.cases import check_program, compare, export
 from support.ir import parse, takes_text
 from support.runtime import narrow, run
 
+from coreai_torch import TorchConverter
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -159,6 +161,9 @@ def test_the_official_operations_are_wrong(proof: Proof) -> None:
 
 
 @every
-def test_ours_are_right(proof: Proof) -> None:
+def test_ours_are_right_and_the_report_says_so(proof: Proof) -> None:
     exported = export(Calls(proof.function), (proof.input,))
     check_program(exported, (proof.input,), proof.function(proof.input))
+    converter = TorchConverter().add_exported_program(exported)
+    converter.to_coreai()
+    assert [departure.calls for departure in converter.report().departures] == [1]
