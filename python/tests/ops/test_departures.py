@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
 from support.cases import check_program, compare, export
+from support.departures import Proof
+from support.departures_of_layers import PROOFS as OF_LAYERS
 from support.ir import parse, takes_text
 from support.runtime import narrow, run
 
@@ -33,17 +34,9 @@ _ELEMENTS = {
 
 TABLE = Path(__file__).parents[3] / "include/corten/Conversion/AtenToCoreAI"
 
-#: What cannot be shown by numbers: the process would end.
-UNSHOWN = {"EmptyTensors"}
-
-
-@dataclass(frozen=True)
-class Proof:
-    departure: str
-    function: Callable[..., Any]
-    inputs: tuple[torch.Tensor, ...]
-    #: The official operations, from the inputs %x0, %x1 to the result %r.
-    body: str
+#: What cannot be shown by numbers: the process would end. The cases of
+#: test_scatter.py cover our scattered rows.
+UNSHOWN = {"EmptyTensors", "ScatterRows"}
 
 
 def floats(*values: float) -> torch.Tensor:
@@ -228,6 +221,7 @@ PROOFS = [
         %r = coreai.sqrt %s : tensor<1xf16> -> tensor<1xf16>
         """,
     ),
+    *OF_LAYERS,
 ]
 
 every = pytest.mark.parametrize("proof", PROOFS, ids=[p.departure for p in PROOFS])
@@ -263,6 +257,8 @@ def official(proof: Proof, expected: torch.Tensor) -> torch.Tensor:
         f'coreai.graph @main({arguments}) -> ({kind} {{coreai.name = "r"}}) {{\n'
         f"{proof.body}\ncoreai.output %r : {kind}\n}}"
     )
+    if proof.optimized:
+        program.optimize()
     return run(program, {str(i): x for i, x in enumerate(proof.inputs)})["r"]
 
 
