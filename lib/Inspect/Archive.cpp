@@ -3,6 +3,7 @@
 #include "corten/Inspect/Archive.h"
 
 #include "InfoText.h"
+#include "corten/Program/Outline.h"
 #include "corten/Pt2/Convert.h"
 
 #include "llvm/ADT/MapVector.h"
@@ -66,9 +67,7 @@ static EntryPointInfo describeInterface(const Program &program,
     if (output.kind != OutputSpec::Kind::UserOutput || !output.value.isValue())
       continue;
     const Node &node = *output.value.asNode();
-    entry.outputs.push_back(
-        describe(program, node.outputName.empty() ? node.name : node.outputName,
-                 node.info()));
+    entry.outputs.push_back(describe(program, nameAsOutput(node), node.info()));
   }
   return entry;
 }

@@ -2,6 +2,8 @@
 
 #include "corten/Program/Outline.h"
 
+#include "OutputNames.h"
+
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"
@@ -19,16 +21,20 @@ static bool isMark(const Node &node, StringRef name) {
 static bool isEnter(const Node &node) { return isMark(node, "enter.default"); }
 static bool isExit(const Node &node) { return isMark(node, "exit.default"); }
 
-static bool isPick(const Node &node) {
-  return node.callee && node.callee->name == "getitem" &&
-         node.arguments.front().isValue();
-}
-
 static ArrayRef<Argument> marked(const Node &mark) {
   return mark.argument("xs").asList();
 }
 static const Node *enterOf(const Node &exit) {
   return exit.argument("token").asNode();
+}
+
+StringRef corten::nameAsOutput(const Node &node) {
+  return node.outputName.empty() ? node.name : node.outputName;
+}
+
+bool corten::isPick(const Node &node) {
+  return node.callee && node.callee->name == "getitem" &&
+         node.arguments.front().isValue();
 }
 
 bool corten::isModuleCall(const Node &node) {
@@ -81,8 +87,7 @@ private:
   llvm::Error bindArguments(Region &region, size_t numNames);
   void returnEscapes(unsigned region, Graph &body,
                      llvm::SmallVectorImpl<ValueInfo> &infos);
-  void makeCall(Region &region, const Graph &body, StringRef path,
-                ArrayRef<ValueInfo> infos);
+  void makeCall(Region &region, const Graph &body, ArrayRef<ValueInfo> infos);
   std::vector<const Node *> rewritten(unsigned region);
   void resolveOutputs();
 
@@ -109,8 +114,6 @@ private:
   /// The first is the graph itself; inner ones come behind outer ones.
   std::vector<Region> regions;
   DenseMap<const Node *, unsigned> regionOf;
-  /// The nodes that pick a call's results.
-  DenseMap<const Node *, SmallVector<const Node *>> picksOf;
   /// What has to stand behind a call.
   DenseMap<const Node *, SmallVector<const Node *>> behind;
   const Operator *moduleCall = nullptr, *getItem = nullptr, *symSize = nullptr;
@@ -268,9 +271,7 @@ llvm::Error Outliner::findRegions() {
     unsigned home = open.back();
     if (isPick(*node)) {
       // A result belongs to what it is a result of, wherever it is picked.
-      const Node *tuple = node->arguments.front().asNode();
-      home = regionOf.lookup(tuple);
-      picksOf[tuple].push_back(node);
+      home = regionOf.lookup(node->arguments.front().asNode());
     }
     regionOf[node] = home;
     regions[home].nodes.push_back(node);
@@ -463,7 +464,6 @@ void Outliner::returnEscapes(unsigned index, Graph &body,
         body.outputs.push_back(Argument::node(resolve(value, index)));
       }
       outside = &pick(*region.exit, position, *value);
-      picksOf[region.exit].push_back(outside);
     }
     behind[region.exit].push_back(outside);
     regions[region.parent].known[value] = outside;
@@ -472,10 +472,9 @@ void Outliner::returnEscapes(unsigned index, Graph &body,
 
 /// Turns the mark into the call. Its operands are still the values that the
 /// export recorded; the region around it finds its own for them.
-void Outliner::makeCall(Region &region, const Graph &body, StringRef path,
+void Outliner::makeCall(Region &region, const Graph &body,
                         ArrayRef<ValueInfo> infos) {
   Node &call = builder.edit(*region.exit);
-  size_t numResults = marked(call).size();
   SmallVector<Argument> operands = {Argument::graph(&body)};
   llvm::append_range(operands, marked(*region.enter));
   for (const Node *value : region.captured)
@@ -483,20 +482,6 @@ void Outliner::makeCall(Region &region, const Graph &body, StringRef path,
   call.callee = findOrAdd(moduleCall, "corten", "module_call", {});
   call.arguments = builder.save(operands);
   call.results = builder.save(infos);
-
-  // Outputs of the program go by the path, or for the root by what they are
-  // called without a boundary.
-  std::string name = path.str();
-  llvm::replace(name, '.', '_');
-  for (const Node *picked : picksOf.lookup(&call)) {
-    size_t position = picked->arguments[1].asInt();
-    StringRef &outputName = builder.edit(*picked).outputName;
-    if (name.empty())
-      outputName = body.outputs[position].asNode()->name;
-    else if (position < numResults)
-      outputName = builder.save(StringRef(
-          numResults == 1 ? name : name + "_" + std::to_string(position)));
-  }
 }
 
 llvm::Error Outliner::outline(unsigned index) {
@@ -536,7 +521,7 @@ llvm::Error Outliner::outline(unsigned index) {
   record.ordinal = calls[record.module]++;
   record.position = region.exit->index;
   builder.building().moduleCalls.push_back(std::move(record));
-  makeCall(region, body, path, infos);
+  makeCall(region, body, infos);
   return llvm::Error::success();
 }
 
@@ -647,5 +632,7 @@ llvm::Error corten::outlineModules(ProgramBuilder &builder,
     if (llvm::Error error =
             Outliner(builder, *graph, constants, indices, calls).run())
       return error;
+  if (!program.modules.empty())
+    nameOutputs(builder);
   return llvm::Error::success();
 }

@@ -22,6 +22,12 @@ namespace corten {
 /// Namespace of the marks.
 inline constexpr llvm::StringLiteral kMarkNamespace = "corten_mark";
 
+/// What an output that is the value of `node` goes by.
+llvm::StringRef nameAsOutput(const Node &node);
+
+/// True for a node that picks a result of a call.
+bool isPick(const Node &node);
+
 /// True for a node that calls an outlined graph.
 bool isModuleCall(const Node &node);
 

@@ -147,9 +147,8 @@ static FailureOr<Interface> nameInterface(const EntryPoint &entry,
     interface.outputs.push_back({&spec, {}});
     // Outputs keep the name of the node that makes them; a node returned twice
     // gives two outputs with distinct names.
-    const Node &node = *spec.value.asNode();
-    outputNames.push_back(distinctName(
-        node.outputName.empty() ? node.name : node.outputName, taken));
+    outputNames.push_back(
+        distinctName(nameAsOutput(*spec.value.asNode()), taken));
   }
 
   if (failed(applyNames(inputNames, entry.inputNames, "live inputs", entry.name,

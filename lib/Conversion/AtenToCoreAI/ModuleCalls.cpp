@@ -8,6 +8,8 @@
 #include "Emitter.h"
 #include "GraphBuilder.h"
 
+#include "corten/Program/Outline.h"
+
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/xxhash.h"
@@ -74,7 +76,7 @@ LogicalResult Emitter::emitModuleGraph(const Program &program,
     // An argument that is returned keeps its name.
     auto *input = llvm::find(inputs, output.asNode());
     StringRef name = input == inputs.end()
-                         ? output.asNode()->name
+                         ? nameAsOutput(*output.asNode())
                          : signature.inputs[input - inputs.begin()].name;
     resultNames.push_back(distinctName(name, taken));
   }
@@ -143,7 +145,7 @@ void Emitter::sortModuleGraphs(const Program &program, Operation *entry) {
   auto rank = [&](const ModuleCall *call) {
     StringRef path = program.modules[call->module].path;
     int64_t depth = path.empty() ? -1 : path.count('.');
-    return std::pair(-depth, call->position);
+    return std::tuple(-depth, call->module, call->position);
   };
   llvm::sort(calls, [&](const ModuleCall *lhs, const ModuleCall *rhs) {
     return rank(lhs) < rank(rhs);

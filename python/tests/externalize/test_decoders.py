@@ -161,6 +161,7 @@ class Block(nn.Module):
 
 
 def counts(program):
+    """Graphs by composite: optimize() leaves one of those that are the same."""
     return Counter(graph.composite for graph in external(program))
 
 
@@ -178,9 +179,9 @@ def test_llama(dtype):
         tolerance=TOLERANCE[dtype],
     )
     assert counts(program) == {
-        "rms_norm": 2 * LAYERS + 1,
-        "rope": 2 * LAYERS,
-        "scaled_dot_product_attention": LAYERS,
+        "rms_norm": 1,
+        "rope": 2,
+        "scaled_dot_product_attention": 1,
     }
     names = {graph.composite: graph.inputs for graph in external(program)}
     assert names["rope"] == ["input", "position_ids"]
@@ -213,7 +214,7 @@ def test_mixtral(dtype):
         COMPOSITES,
         tolerance=TOLERANCE[dtype],
     )
-    assert counts(program) == {"rms_norm": 2, "gather_mm": 3}
+    assert counts(program) == {"rms_norm": 1, "gather_mm": 2}
     products = [g for g in external(program) if g.composite == "gather_mm"]
     assert all(g.inputs == ["lhs", "rhs", "rhs_indices"] for g in products)
 
@@ -229,7 +230,7 @@ def test_qwen3_next(dtype):
         more=[(torch.randn(1, 3, WIDTH).to(dtype),)],
         tolerance=TOLERANCE[dtype],
     )
-    assert counts(program) == {"rms_norm": 2, "gated_delta_update": 1}
+    assert counts(program) == {"rms_norm": 1, "gated_delta_update": 1}
     (update,) = [g for g in external(program) if g.composite == "gated_delta_update"]
     assert 'output_names = ["output_0", "output_1"]' in update.declaration
     assert len(update.results) == 2
