@@ -132,6 +132,7 @@ static FailureOr<Interface> nameInterface(const EntryPoint &entry,
 
   // State order: as the outputs list the mutations, buffers first.
   DenseMap<const Node *, unsigned> stateIndex;
+  DenseSet<const Node *> stateValues;
   llvm::StringSet<> taken;
   for (const OutputSpec &spec : program.outputs) {
     if (!spec.mutated)
@@ -140,9 +141,19 @@ static FailureOr<Interface> nameInterface(const EntryPoint &entry,
     stateNames.push_back(spec.mutated->name.str());
     taken.insert(spec.mutated->name);
     interface.outputs.push_back({&spec, {}});
+    stateValues.insert(spec.value.asNode());
   }
+  auto isReturned = [](const OutputSpec &spec) {
+    return spec.kind == OutputSpec::Kind::UserOutput && spec.value.isValue();
+  };
+  // Whoever returns the new value of a state reads it there, unless there is a
+  // name for it.
+  bool areAllNamed =
+      static_cast<size_t>(llvm::count_if(program.outputs, isReturned)) ==
+      entry.outputNames.size();
   for (const OutputSpec &spec : program.outputs) {
-    if (spec.kind != OutputSpec::Kind::UserOutput || !spec.value.isValue())
+    if (!isReturned(spec) ||
+        (!areAllNamed && stateValues.contains(spec.value.asNode())))
       continue;
     interface.outputs.push_back({&spec, {}});
     // Outputs keep the name of the node that makes them; a node returned twice

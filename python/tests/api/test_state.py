@@ -51,7 +51,11 @@ def check(module, calls, names=()):
             state[target] = own[target].clone()
         else:
             state[placeholders[target]] = initial[target].detach().clone()
-    program = convert(exported)
+    # With a name for each there is an output for each, also for a state's value.
+    returned = [
+        f"y{i}" for i, name in enumerate(signature.user_outputs) if name is not None
+    ]
+    program = convert(exported, output_names=returned)
     program.optimize()
     inputs, outputs, states = interface(program)
     assert states == [placeholders[target] for target in mutated]
@@ -268,6 +272,29 @@ def test_buffers(name):
     torch.manual_seed(0)
     calls = [(torch.randn(shape).to(dtype),) for _ in range(3)]
     check(stateful(forward, **initial), calls)
+
+
+def test_returned_states():
+    """Their new values are read from them, unless all outputs have names."""
+
+    def forward(self, x):
+        x.mul_(3)
+        self.c.add_(x)
+        return self.c, x, x + 1, self.c.sum(), self.c
+
+    args = (torch.randn(3),)
+    exported = torch.export.export(stateful(forward, c=zeros(3)), args)
+    exported = exported.run_decompositions(coreai_torch.get_decomp_table())
+    for given, outputs in (
+        (None, ["add_1", "sum_1"]),
+        (["a", "b"], ["a", "b"]),
+        (["a", "b", "c", "d", "e"], ["a", "b", "c", "d", "e"]),
+    ):
+        program = convert(exported, output_names=given)
+        program.optimize()
+        assert interface(program)[1] == outputs
+    with pytest.raises(ValueError, match=r"2 live outputs \['add_1', 'sum_1'\]"):
+        convert(exported, output_names=["a", "b", "c"])
 
 
 def test_mutated_inputs():
