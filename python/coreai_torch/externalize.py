@@ -166,6 +166,10 @@ export_lock = threading.RLock()
 
 _ABSENT = object()
 
+#: What a marked module carries for tools that drive the export: its path, and
+#: the operator that stands for its calls in the exported program.
+_MARK_ATTRIBUTES = ("_externalize_name", "_externalize_op_name")
+
 
 @dataclass
 class _Mark:
@@ -263,6 +267,8 @@ def _restore_externalized(marked: Sequence[torch.nn.Module]) -> None:
         mark = _mark_of(module)
         if mark is None:
             continue
+        for name in _MARK_ATTRIBUTES:
+            module.__dict__.pop(name, None)
         if mark.previous is _ABSENT:
             del module.__dict__["forward"]
         else:
@@ -296,6 +302,7 @@ def _set_boundary(path: str, module: torch.nn.Module, spec: ExternalizeSpec) -> 
     wrapper._coreai_mark = _Mark(path, module, spec, previous)  # type: ignore[attr-defined]
     # A bound method: a copy of the module gets one that is bound to the copy.
     module.__dict__["forward"] = types.MethodType(wrapper, module)
+    module.__dict__.update(zip(_MARK_ATTRIBUTES, (path, str(_EXIT)), strict=True))
 
 
 def _patch_model_for_externalization(
@@ -372,7 +379,10 @@ def _prepare_module(
         if module is submodule:
             _set_boundary(path, module, ExternalizeSpec(type(module)))
             return
-    msg = f"{type(submodule).__name__} is no submodule of {type(model).__name__}"
+    msg = (
+        f"{type(submodule).__name__}: submodule not found in model "
+        f"{type(model).__name__}"
+    )
     raise ValueError(msg)
 
 

@@ -403,9 +403,11 @@ def test_one_module_can_be_marked_and_restored():
     model = Model()
     externalize._prepare_module(model, model.items[0], "suffix")
     assert externalize._find_marked_submodules(model) == [model.items[0]]
+    assert model.items[0]._externalize_name == "items.0"
+    assert model.items[0]._externalize_op_name == "corten_mark.exit.default"
     externalize._restore_externalized([model.items[0]])
     assert untouched(model)
-    with pytest.raises(ValueError, match="no submodule"):
+    with pytest.raises(ValueError, match="submodule not found in model"):
         externalize._prepare_module(model, nn.Linear(1, 1))
 
 
