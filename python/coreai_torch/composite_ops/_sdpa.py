@@ -7,7 +7,6 @@ import torch
 from torch import Tensor, nn
 
 from coreai_torch.composite_ops._check import check
-from coreai_torch.composite_ops._heads import repeat_heads
 from coreai_torch.composite_ops._version import Version
 
 #: Added to the score of a key that is not attended to. It fits into float16, and
@@ -65,8 +64,8 @@ class SDPA(nn.Module):
         """
         _check_inputs(query, key, value, attn_mask, sinks)
         heads = query.shape[1]
-        key = repeat_heads(key, heads // key.shape[1])
-        value = repeat_heads(value, heads // value.shape[1])
+        key = _repeat_heads(key, heads // key.shape[1])
+        value = _repeat_heads(value, heads // value.shape[1])
         mask = attn_mask
         if mask is None:
             mask = _maybe_construct_attn_mask(
@@ -113,12 +112,15 @@ def _maybe_construct_attn_mask(
             ),
         )
     # The last query stands at the last key.
-    own = torch.arange(queries, device=query.device) + (keys - queries)
-    ahead = torch.arange(keys, device=query.device) - own[:, None]
+    own = torch.arange(keys, device=query.device)[keys - queries :, None]
+    other = torch.arange(keys, device=query.device)[None]
     if window_size <= 0:
-        return ahead <= 0
-    seen = ahead > -window_size
-    return seen & (ahead <= 0 if is_causal else ahead < window_size)
+        return other <= own
+    before = other + window_size <= own
+    if is_causal:
+        return torch.logical_xor(other <= own, before)
+    behind = own <= other - window_size
+    return torch.logical_not(torch.logical_or(before, behind))
 
 
 def _additive(mask: Tensor, dtype: torch.dtype) -> Tensor:
@@ -126,8 +128,16 @@ def _additive(mask: Tensor, dtype: torch.dtype) -> Tensor:
     if mask.is_floating_point():
         # A row of nothing but -inf would give NaN.
         return mask.to(dtype).clamp(min=torch.finfo(dtype).min / 2)
-    zero = torch.zeros((), dtype=dtype, device=mask.device)
-    return torch.where(mask.bool(), zero, _MASKED)
+    # coreai-core computes this from a constant mask, but no selection.
+    return torch.logical_not(mask).to(dtype) * _MASKED
+
+
+def _repeat_heads(x: Tensor, times: int) -> Tensor:
+    """Each head so often in a row, as a lookup: compilers know it in that form."""
+    if times == 1:
+        return x
+    heads = torch.arange(x.shape[1], device=x.device)
+    return x.index_select(1, heads.repeat_interleave(times))
 
 
 def _check_inputs(

@@ -20,8 +20,10 @@ from support.cases import (
     parametrize,
     together,
 )
+from support.externalized import external, staged
 from torch.nn.functional import scaled_dot_product_attention
 
+from coreai_torch import ExternalizeSpec
 from coreai_torch.composite_ops import SDPA
 
 Tensor = torch.Tensor
@@ -299,3 +301,27 @@ def test_sizes_of_their_own() -> None:
 def test_refused_in_an_export() -> None:
     with pytest.raises(RuntimeError, match="GQA requires query rank == 4"):
         export(SDPA(), (q[0], k, v))
+
+
+@pytest.mark.parametrize("window", [0, 3])
+def test_a_static_mask_is_a_constant_after_optimize(window):
+    """And heads are looked up: clients count the operations of the composite."""
+
+    class Block(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.sdpa = SDPA(is_causal=True, window_size=window)
+
+        def forward(self, query, key, value):
+            return self.sdpa(query, key, value) + 1
+
+    sample = (torch.randn(2, 4, 5, 8), torch.randn(2, 2, 7, 8), torch.randn(2, 2, 7, 8))
+    program = staged(
+        Block(), sample, [ExternalizeSpec(SDPA, "scaled_dot_product_attention")]
+    ).to_coreai()
+    program.optimize()
+    (graph,) = external(program)
+    body = " ".join(graph.body)
+    assert body.count("coreai.gather_along_axis") == 2
+    for op in ("greater", "not", "xor", "where", "bitwise_and", "range", "cast"):
+        assert f"{op} %" not in body
