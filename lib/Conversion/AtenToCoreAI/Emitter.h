@@ -130,6 +130,10 @@ public:
   bool isUsed(const Node &node, unsigned result) const {
     return usedResults.contains({&node, result});
   }
+  /// Whether nothing but views of a higher rank use the matrix.
+  bool isSplitAgain(const Node &node) const {
+    return !usedMatrices.contains(&node);
+  }
 
   /// A tensor, a number or a symbolic number, as a value of element type
   /// `element`: tensors are cast, numbers become rank-0 constants, symbolic
@@ -435,6 +439,8 @@ private:
   /// Index into the result's scopes; none for a graph without user calls.
   std::optional<size_t> scope;
   bool failed = false;
+  /// See isSplitAgain().
+  llvm::DenseSet<const Node *> usedMatrices;
 };
 
 } // namespace corten

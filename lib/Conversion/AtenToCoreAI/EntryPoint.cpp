@@ -401,6 +401,28 @@ void Emitter::dropUnusedConstants(Block *block, Operation *last,
   }
 }
 
+/// Adds the matrices that something other than a view of a higher rank uses.
+static void noteMatrices(const Graph &graph, const DenseSet<const Node *> &live,
+                         DenseSet<const Node *> &used) {
+  auto note = [&](const Node *operand) {
+    if (operand->results.size() == 1 && operand->info().isTensor() &&
+        operand->info().sizes.size() == 2)
+      used.insert(operand);
+  };
+  for (const Node *node : graph.nodes) {
+    if (!live.contains(node))
+      continue;
+    bool isSplit = node->callee &&
+                   llvm::is_contained({"view.default", "reshape.default",
+                                       "_unsafe_view.default"},
+                                      node->callee->name) &&
+                   node->info().sizes.size() > 2;
+    if (!isSplit)
+      forEachOperand(node->arguments, note);
+  }
+  forEachOperand(graph.outputs, note);
+}
+
 LogicalResult Emitter::emitNodes(const Graph &graph) {
   // A branch is emitted while the node that owns it is being lowered.
   const Node *outerNode = currentNode;
@@ -410,6 +432,7 @@ LogicalResult Emitter::emitNodes(const Graph &graph) {
         node->callee->name == "getitem" && node->arguments[0].isValue())
       usedResults.insert({node->arguments[0].asNode(),
                           static_cast<unsigned>(node->arguments[1].asInt())});
+  noteMatrices(graph, live, usedMatrices);
   llvm::SaveAndRestore outerScope(scope);
   beginScope(graph);
   for (const Node *node : graph.nodes) {

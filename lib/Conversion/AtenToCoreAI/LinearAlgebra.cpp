@@ -75,10 +75,11 @@ static Type resultElement(const AtenNode &node, Emitter &emit) {
 /// it moves the reshape past the product and past the sum or product that
 /// follows, whatever the other operand's shape, and ends the process where the
 /// two then do not broadcast. It has nothing to move if the product is of the
-/// original rows.
-static Value unmergedRows(Emitter &emit, Value x) {
+/// original rows. Where the rows are split again at once, as in torch's linear,
+/// the reshapes stay: clients count them.
+static Value unmergedRows(const AtenNode &node, Emitter &emit, Value x) {
   auto merge = x.getDefiningOp<coreai::ReshapeOp>();
-  if (!merge || emit.type(x).getRank() != 2)
+  if (!merge || emit.type(x).getRank() != 2 || emit.isSplitAgain(node))
     return x;
   auto source = dyn_cast<RankedTensorType>(merge->getOperand(0).getType());
   int64_t columns = emit.type(x).getDimSize(1);
@@ -96,7 +97,7 @@ static Value mergedRows(Emitter &emit, Value x) {
 
 /// mm(self, mat2)
 static Value lowerMm(const AtenNode &node, Emitter &emit) {
-  Value rows = unmergedRows(emit, emit.tensor(node, "self"));
+  Value rows = unmergedRows(node, emit, emit.tensor(node, "self"));
   return mergedRows(emit, product(emit, rows, emit.tensor(node, "mat2"),
                                   resultElement(node, emit)));
 }
@@ -158,7 +159,7 @@ static Value lowerBmm(const AtenNode &node, Emitter &emit) {
 ///
 ///   beta * self + alpha * (mat1 @ mat2)
 static FailureOr<Value> lowerAddmm(const AtenNode &node, Emitter &emit) {
-  Value rows = unmergedRows(emit, emit.tensor(node, "mat1"));
+  Value rows = unmergedRows(node, emit, emit.tensor(node, "mat1"));
   Value result =
       product(emit, rows, emit.tensor(node, "mat2"), resultElement(node, emit));
   // A bias per column is added before the rows are merged again.

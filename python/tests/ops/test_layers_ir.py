@@ -335,3 +335,19 @@ def test_symbols_are_reproducible() -> None:
     first, second = (str(convert(export(norms, (x(2, 4),)))) for _ in range(2))
     assert first == second
     assert len(set(graphs(convert(export(norms, (x(2, 4),)))))) == 2
+
+
+def test_rows_that_are_split_again_stay_merged() -> None:
+    """A linear behind a view of its own: clients count the reshapes."""
+
+    class Projection(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.linear = nn.Linear(6, 4, bias=False)
+
+        def forward(self, heads: Any) -> Any:
+            return self.linear(heads.transpose(1, 2).flatten(2))
+
+    program = convert(export(Projection().eval(), (x(2, 2, 5, 3),)))
+    program.optimize()
+    assert str(program).count(" coreai.reshape ") == 2
