@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import operator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import torch
 from torch.export.graph_signature import (
@@ -20,7 +20,7 @@ from coreai_torch._compression._intx import SubbyteTensor
 from coreai_torch._expand import expand, functional_arguments
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from torch.export import ExportedProgram
 
@@ -96,6 +96,26 @@ _AUTO_FUNCTIONALIZED = (
     torch.ops.higher_order.auto_functionalized,
     torch.ops.higher_order.auto_functionalized_v2,
 )
+
+
+def _overload_of(
+    packet: Any, args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> Callable[..., Any]:
+    """The overload that a call of all of them means, by its parameters.
+
+    Passes over graphs leave ``aten.round`` behind where ``aten.round.default``
+    was.
+    """
+    overloads = [getattr(packet, name) for name in packet.overloads()]
+    for overload in overloads:
+        parameters = overload._schema.arguments
+        given = {p.name for p in parameters[: len(args)]} | set(kwargs)
+        needed = {p.name for p in parameters if not p.has_default_value()}
+        if len(args) <= len(parameters) and needed <= given <= {
+            p.name for p in parameters
+        }:
+            return cast("Callable[..., Any]", overload)
+    return cast("Callable[..., Any]", packet)
 
 
 class Walker:
@@ -184,6 +204,10 @@ class Walker:
             graph_module, operands = expanded
             self.subgraph(graph_module, graph_module, node.name)
             args = (graph_module, *operands)
+        elif isinstance(target, torch._ops.OpOverloadPacket) and isinstance(
+            value, torch.Tensor
+        ):
+            target = _overload_of(target, args, kwargs)
         meta = (origin or node).meta
         self.builder.call(
             node,

@@ -112,7 +112,7 @@ def _maybe_construct_attn_mask(
             ),
         )
     # The last query stands at the last key.
-    own = torch.arange(keys, device=query.device)[keys - queries :, None]
+    own = torch.arange(keys - queries, keys, device=query.device)[:, None]
     other = torch.arange(keys, device=query.device)[None]
     if window_size <= 0:
         return other <= own

@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Functions of one tensor."""
 
+import pytest
 import torch
 from support.cases import (
     ALL_FLOATS,
     case,
     check,
+    check_program,
+    export,
     floats,
     inf,
     ints,
@@ -186,3 +189,24 @@ CASES = [
 @parametrize(CASES)
 def test_case(case, dtype, dynamic):
     check(case, dtype, dynamic)
+
+
+@pytest.mark.parametrize("decimals", [None, 1])
+def test_operators_without_overload(decimals: int | None) -> None:
+    """A pass over the graph may leave the operator alone: it is found again."""
+    x = torch.tensor([1.26, -2.5, 0.5])
+    given = {} if decimals is None else {"decimals": decimals}
+    exported = export(Rounds(given), (x,))
+    for node in exported.graph.nodes:
+        if node.op == "call_function":
+            node.target = node.target._overloadpacket
+    check_program(exported, (x,), torch.round(x, **given), decompose=False)
+
+
+class Rounds(torch.nn.Module):
+    def __init__(self, given: dict[str, int]) -> None:
+        super().__init__()
+        self.given = given
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return torch.round(x, **self.given)

@@ -7,7 +7,17 @@ from typing import Any
 
 import torch
 import torch.nn.functional as F
-from support.cases import ALL_FLOATS, Case, case, check, floats, inf, nan, parametrize
+from support.cases import (
+    ALL_FLOATS,
+    Case,
+    case,
+    check,
+    check_program,
+    floats,
+    inf,
+    nan,
+    parametrize,
+)
 
 nn = torch.nn
 aten = torch.ops.aten
@@ -222,3 +232,14 @@ CASES = [
 @parametrize(CASES)
 def test_normalization(case: Case, dtype: torch.dtype, dynamic: bool) -> None:
     check(case, dtype, dynamic)
+
+
+def test_instance_norm_by_torchs_own_table() -> None:
+    """Torch's table leaves a batch norm that the official converter refuses."""
+    x = torch.randn(2, 4, 5, 5)
+    module = torch.nn.InstanceNorm2d(4, affine=True).eval()
+    exported = torch.export.export(module, (x,)).run_decompositions(
+        torch.export.default_decompositions()
+    )
+    assert any("_native_batch_norm" in str(n.target) for n in exported.graph.nodes)
+    check_program(exported, (x,), module(x), decompose=False)
