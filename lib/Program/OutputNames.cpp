@@ -21,7 +21,9 @@ public:
       calls[call.body] = &call;
   }
 
-  void nameOutputs(const Graph &graph, StringRef path);
+  /// `counts` has the names of the graph's inputs.
+  void nameOutputs(const Graph &graph, StringRef path,
+                   llvm::StringMap<unsigned> counts);
 
 private:
   StringRef numbered(StringRef base, unsigned number);
@@ -74,18 +76,16 @@ unsigned OutputNamer::numPicks(const Node &node) const {
   return results == 1 ? 0 : results;
 }
 
-void OutputNamer::nameOutputs(const Graph &graph, StringRef path) {
+void OutputNamer::nameOutputs(const Graph &graph, StringRef path,
+                              llvm::StringMap<unsigned> counts) {
   DenseMap<const Node *, unsigned> firstPick;
-  llvm::StringMap<unsigned> counts;
   DenseMap<const Node *, StringRef> names;
   for (const Argument &output : graph.outputs)
     if (output.isValue())
       names[output.asNode()];
   for (const Node *node : graph.nodes) {
-    if (node->kind != Node::Kind::Call) {
-      ++counts[node->name];
+    if (node->kind != Node::Kind::Call)
       continue;
-    }
     if (unsigned picks = numPicks(*node)) {
       firstPick[node] = counts["getitem"];
       counts["getitem"] += picks;
@@ -115,7 +115,17 @@ void OutputNamer::nameOutputs(const Graph &graph, StringRef path) {
 void corten::nameOutputs(ProgramBuilder &builder) {
   OutputNamer namer(builder);
   const Program &program = builder.building();
-  for (const ModuleCall &call : program.moduleCalls)
-    namer.nameOutputs(*call.body, program.modules[call.module].path);
-  namer.nameOutputs(program.main, "");
+  for (const ModuleCall &call : program.moduleCalls) {
+    // The nodes that stand for them are called after what is passed.
+    llvm::StringMap<unsigned> inputs;
+    for (const auto &name : call.argumentNames)
+      ++inputs[name];
+    namer.nameOutputs(*call.body, program.modules[call.module].path,
+                      std::move(inputs));
+  }
+  llvm::StringMap<unsigned> inputs;
+  for (const Node *node : program.main.nodes)
+    if (node->kind != Node::Kind::Call)
+      ++inputs[node->name];
+  namer.nameOutputs(program.main, "", std::move(inputs));
 }

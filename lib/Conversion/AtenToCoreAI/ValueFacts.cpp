@@ -47,6 +47,26 @@ std::optional<int64_t> corten::extentOfPlaces(Value x) {
 }
 
 bool corten::isNanAsAWhole(Value x, int64_t axis) {
-  auto softmax = x.getDefiningOp<coreai::SoftmaxOp>();
-  return softmax && axisOf(softmax) == axis;
+  auto type = cast<RankedTensorType>(x.getType());
+  bool isLast = axis == type.getRank() - 1;
+  while (Operation *op = x.getDefiningOp()) {
+    if (isa<coreai::SoftmaxOp>(op))
+      return axisOf(op) == axis;
+    if (isa<coreai::BroadcastingBatchMatmulOp>(op))
+      return isLast;
+    bool isBiased = isa<coreai::BroadcastingAddOp>(op) &&
+                    op->getOperand(1).getDefiningOp<coreai::ConstantOp>();
+    auto source = cast<RankedTensorType>(op->getOperand(0).getType());
+    bool keepsRows = isa<coreai::ReshapeOp>(op) && isLast &&
+                     source.getRank() != 0 &&
+                     !ShapedType::isDynamic(source.getShape().back()) &&
+                     source.getShape().back() == type.getShape().back();
+    if (!isa<coreai::CastOp>(op) && !isBiased && !keepsRows)
+      return false;
+    if (keepsRows)
+      axis = source.getRank() - 1;
+    x = op->getOperand(0);
+    type = source;
+  }
+  return false;
 }

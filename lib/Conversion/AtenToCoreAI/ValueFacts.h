@@ -21,7 +21,9 @@ std::optional<llvm::SmallVector<int64_t>> constantIndices(mlir::Value x);
 /// argmax or argsort found, cut and shaped, lies in [0, extent).
 std::optional<int64_t> extentOfPlaces(mlir::Value x);
 
-/// Along `axis` either all of `x` is NaN or nothing is.
+/// NaN spreads over all of `axis` before it gets into `x`: a softmax over that
+/// axis, or the rows of a matrix product, whatever its bias and shape. A
+/// product can still get single ones out of infinities.
 bool isNanAsAWhole(mlir::Value x, int64_t axis);
 
 } // namespace corten

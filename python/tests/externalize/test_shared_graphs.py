@@ -98,6 +98,17 @@ def test_results_are_counted_within_their_graph():
     assert main.results == ["add_2"]
 
 
+def test_what_is_passed_does_not_count():
+    """Inside, an input goes by its parameter, not by what computes it."""
+
+    class Scaled(Model):
+        def forward(self, x):
+            return self.a(x * 2, self.scale) + self.b(x, self.scale)
+
+    *inner, _ = graphs(convert(Scaled(), COMPOSITES[:1]))
+    assert [graph.results for graph in inner] == [["mul_2"]] * 2
+
+
 def test_what_a_graph_calls_is_shared():
     """coreai-core goes through the graphs once: the callers stay."""
 

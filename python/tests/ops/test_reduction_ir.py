@@ -95,10 +95,18 @@ SEQUENCES = [
     # A row of a softmax is NaN as a whole: there is nothing to move.
     (
         "topk of a softmax",
-        lambda x: torch.topk(x.softmax(1), 2),
+        lambda x: torch.topk(x.softmax(-1), 2),
         (X,),
         None,
         "softmax sort argsort slice slice",
+    ),
+    # So is a row of a product, as in the routers of experts.
+    (
+        "topk of a linear",
+        lambda x: torch.topk(torch.nn.functional.linear(x, torch.ones(8, 4)), 2),
+        (X,),
+        None,
+        "transpose B.batch_matmul sort argsort slice slice",
     ),
     # Places are too small to wrap.
     (
