@@ -534,7 +534,8 @@ static Value lowerPut(const AtenNode &node, Emitter &emit) {
 /// elements of source in order.
 ///
 /// Element k of self takes number (count of true up to k) - 1 of source; ahead
-/// of the first true this is -1, the last element, and not used.
+/// of the first true this is -1, the last element, and not used. A source that
+/// may be empty gets one element, so that there is a last one.
 static Value lowerMaskedScatter(const AtenNode &node, Emitter &emit) {
   Value self = emit.refined(node, "self");
   RankedTensorType type = emit.typeOf(node);
@@ -549,6 +550,11 @@ static Value lowerMaskedScatter(const AtenNode &node, Emitter &emit) {
       scan(emit, emit.cast(flags, emit.si32()), 0, coreai::ScanCombiner::Sum);
   Value source =
       emit.cast(flat(emit.refined(node, "source")), type.getElementType());
+  if (emit.mayBeEmpty && emit.type(source).isDynamicDim(0)) {
+    emit.depart(Departure::EmptyTensors);
+    auto one = RankedTensorType::get({1}, type.getElementType());
+    source = emit.concat({source, emit.splat(0, one)}, 0);
+  }
   Value taken = emit.gather(source, emit.sub(counts, emit.index(1)), 0);
   Value result = emit.where(flags, taken, flat(self));
   return type.hasStaticShape() ? emit.reshape(result, type.getShape())

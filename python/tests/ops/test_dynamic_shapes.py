@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 import torch
+import torch.nn.functional as F
 from support.cases import check_program, export
 from torch.export import Dim
 
@@ -207,6 +208,16 @@ def test_order_of_a_selection():
         (x[x > 0] > 0.5).sort(stable=True, descending=True).values,
         x[x > 0].unique(),
     )
+    check_calls(fn, [*mask_calls(), (-torch.ones(6, 4),)])
+
+
+def test_a_selection_is_put_back():
+    """Where nothing is selected, nothing is taken."""
+
+    def fn(x: Tensor) -> Any:
+        mask = x.sum(1) > 0
+        return x.masked_scatter(mask[:, None], F.layer_norm(x[mask], (4,)))
+
     check_calls(fn, [*mask_calls(), (-torch.ones(6, 4),)])
 
 
