@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "Composite.h"
+#include "DerivedOps.h"
 #include "DimExpr.h"
 #include "Table.h"
 
+#include "corten/Conversion/AtenToCoreAI/Departures.h"
 #include "corten/Dialect/CoreAI/IR/CoreAIOps.h"
 
 #include <cmath>
@@ -156,6 +158,7 @@ static Value maskedSoftmax(Emitter &emit, Value scores, Value mask) {
   };
   if (!mask)
     return softmax(scores);
+  emit.depart(Departure::ClosedRows);
   Value zero = emit.scalar(0.0, element);
   Value closed = emit.scalar(-std::numeric_limits<double>::infinity(), element);
   if (getElementTypeOrSelf(mask).isInteger(1)) {
@@ -212,6 +215,8 @@ static FailureOr<Value> lowerAttention(const AtenNode &node, Emitter &emit) {
     operands.push_back(layout.enterMask(mask));
   }
 
+  if (isHalf(query))
+    emit.depart(Departure::HalfScores);
   auto wide = [&](Value x) { return emit.cast(x, emit.f32()); };
   FailureOr<Value> attended = emit.composite(
       spec, operands, [&](ValueRange arguments) -> FailureOr<Value> {

@@ -76,10 +76,12 @@ static Type resultElement(const AtenNode &node, Emitter &emit) {
 /// follows, whatever the other operand's shape, and ends the process where the
 /// two then do not broadcast. It has nothing to move if the product is of the
 /// original rows. Where the rows are split again at once, as in torch's linear,
-/// the reshapes stay: clients count them.
+/// the reshapes stay: clients count them. Not where they are of a size that
+/// data decides, which is read from the product: it would be computed twice.
 static Value unmergedRows(const AtenNode &node, Emitter &emit, Value x) {
   auto merge = x.getDefiningOp<coreai::ReshapeOp>();
-  if (!merge || emit.type(x).getRank() != 2 || emit.isSplitAgain(node))
+  bool staysMerged = emit.isSplitAgain(node) && !emit.mayBeEmpty;
+  if (!merge || emit.type(x).getRank() != 2 || staysMerged)
     return x;
   auto source = dyn_cast<RankedTensorType>(merge->getOperand(0).getType());
   int64_t columns = emit.type(x).getDimSize(1);

@@ -9,11 +9,57 @@ import torch.nn.functional as F
 from support.departures import Proof
 
 
+def attention(element: str, with_mask: bool) -> str:
+    """The official formula over [1, 1, 2, 4] and [1, 1, 3, 4]."""
+    scores = f"tensor<1x1x2x3x{element}>"
+    query, keys = f"tensor<1x1x2x4x{element}>", f"tensor<1x1x3x4x{element}>"
+    masked = f"""
+        %a = coreai.decomposable.broadcasting_add %s, %x3
+            : ({scores}, tensor<2x3x{element}>) -> {scores}
+    """
+    return f"""
+        %f = coreai.constant dense<0.5> : tensor<{element}>
+        %p = coreai.constant dense<[0, 1, 3, 2]> : tensor<4xui32>
+        %i = coreai.constant dense<3> : tensor<si32>
+        %q = coreai.decomposable.broadcasting_mul %x0, %f
+            : ({query}, tensor<{element}>) -> {query}
+        %k = coreai.transpose %x1, %p
+            : ({keys}, tensor<4xui32>) -> tensor<1x1x4x3x{element}>
+        %s = coreai.decomposable.broadcasting_batch_matmul %q, %k
+            : ({query}, tensor<1x1x4x3x{element}>) -> {scores}
+        {masked if with_mask else ""}
+        %w = coreai.softmax {"%a" if with_mask else "%s"}, %i
+            : ({scores}, tensor<si32>) -> {scores}
+        %r = coreai.decomposable.broadcasting_batch_matmul %w, %x2
+            : ({scores}, {keys}) -> {query}
+    """
+
+
+def heads(scale: float, dtype: torch.dtype) -> tuple[torch.Tensor, ...]:
+    generator = torch.Generator().manual_seed(98)
+    query, key, value = (
+        torch.randn(1, 1, length, 4, generator=generator) for length in (2, 3, 3)
+    )
+    return (query * scale).to(dtype), (key * scale).to(dtype), value.to(dtype)
+
+
 def positions(x: torch.Tensor) -> torch.Tensor:
     return F.max_pool2d(x, 2, return_indices=True)[1]
 
 
 PROOFS = [
+    Proof(
+        "ClosedRows",
+        F.scaled_dot_product_attention,
+        (*heads(1.0, torch.float32), torch.tensor([[0.0] * 3, [float("-inf")] * 3])),
+        attention("f32", with_mask=True),
+    ),
+    Proof(
+        "HalfScores",
+        F.scaled_dot_product_attention,
+        heads(12.0, torch.float16),
+        attention("f16", with_mask=False),
+    ),
     Proof(
         "PoolPositions",
         positions,
