@@ -7,6 +7,7 @@
 #include "DimExpr.h"
 #include "Table.h"
 
+#include "corten/Conversion/AtenToCoreAI/Departures.h"
 #include "corten/Dialect/CoreAI/IR/CoreAIOps.h"
 
 #include <limits>
@@ -83,6 +84,8 @@ static FailureOr<Value> lowerIndex(const AtenNode &node, Emitter &emit) {
       readIndices(node, node.list("indices"), self, emit);
   if (failed(index))
     return failure();
+  if (index->isDataDependent)
+    emit.depart(Departure::MaskIndex);
   return emit.create<coreai::GatherNdOp>(
       {emit.transpose(self, index->order), index->positions});
 }

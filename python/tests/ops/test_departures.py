@@ -221,6 +221,19 @@ PROOFS = [
         %r = coreai.sqrt %s : tensor<1xf16> -> tensor<1xf16>
         """,
     ),
+    Proof(
+        "MaskIndex",
+        lambda x, mask: x[mask],
+        (torch.arange(6.0).reshape(3, 2), torch.ones(3, dtype=torch.bool)),
+        """
+        %axis = coreai.constant dense<1> : tensor<1xsi32>
+        %i = coreai.cast %x1 : tensor<3xi1> to tensor<3xsi32>
+        %e = coreai.expand_dims %i, %axis
+            : (tensor<3xsi32>, tensor<1xsi32>) to tensor<3x1xsi32>
+        %r = coreai.gather_nd %x0 at %e
+            : (tensor<3x2xf32>, tensor<3x1xsi32>) to tensor<3x2xf32>
+        """,
+    ),
     *OF_LAYERS,
 ]
 
