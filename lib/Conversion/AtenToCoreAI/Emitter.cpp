@@ -9,7 +9,6 @@
 #include "corten/Conversion/AtenToCoreAI/Departures.h"
 #include "corten/Dialect/CoreAI/IR/CoreAIOps.h"
 
-
 #include "llvm/ADT/STLExtras.h"
 
 using namespace corten;
@@ -429,8 +428,8 @@ Value Emitter::convert(Value x, Type element) {
     return cast(x, element);
   // Places among elements are never negative.
   std::optional<int64_t> extent = extentOfPlaces(x);
-  if (extent &&
-      *extent <= int64_t(1) << (target.getWidth() - target.isSigned()))
+  if (extent && *extent <= int64_t(1)
+                               << (target.getWidth() - target.isSigned()))
     return cast(x, element);
 
   depart(Departure::IntegerWrap);
