@@ -81,7 +81,12 @@ static Value interpolate(const AtenNode &node, Value x,
                          ArrayRef<ResizedAxis> axes, ArrayRef<Value> scales,
                          ArrayRef<Value> offsets,
                          coreai::InterpolationMode mode, Emitter &emit) {
-  SmallVector<Value> shape = {emit.dim(x, 0), emit.dim(x, 1)};
+  SmallVector<Value> shape;
+  ArrayRef<int64_t> leading = emit.type(x).getShape().take_front(2);
+  if (llvm::none_of(leading, ShapedType::isDynamic))
+    shape = {emit.indices(leading)};
+  else
+    shape = {emit.dim(x, 0), emit.dim(x, 1)};
   for (const ResizedAxis &axis : axes)
     shape.push_back(outputExtent(axis, x, emit));
   auto joined = [&](float leading, ArrayRef<Value> pieces) {

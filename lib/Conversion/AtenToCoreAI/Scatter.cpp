@@ -543,20 +543,24 @@ static Value lowerMaskedScatter(const AtenNode &node, Emitter &emit) {
   Value mask =
       emit.broadcast(emit.refined(node, "mask"), type.clone(emit.i1()), extent);
   auto flat = [&](Value x) {
-    return emit.type(x).getRank() == 1 ? x : emit.reshape(x, {-1});
+    RankedTensorType from = emit.type(x);
+    int64_t elements =
+        from.hasStaticShape() ? from.getNumElements() : ShapedType::kDynamic;
+    auto to = RankedTensorType::get(elements, from.getElementType());
+    return emit.createTyped<coreai::ReshapeOp>(to, {x, emit.indices({-1})});
   };
-  Value flags = flat(mask);
-  Value counts =
-      scan(emit, emit.cast(flags, emit.si32()), 0, coreai::ScanCombiner::Sum);
+  Value before = flat(self), flags = flat(mask);
   Value source =
       emit.cast(flat(emit.refined(node, "source")), type.getElementType());
+  Value counts =
+      scan(emit, emit.cast(flags, emit.si32()), 0, coreai::ScanCombiner::Sum);
   if (emit.mayBeEmpty && emit.type(source).isDynamicDim(0)) {
     emit.depart(Departure::EmptyTensors);
     auto one = RankedTensorType::get({1}, type.getElementType());
     source = emit.concat({source, emit.splat(0, one)}, 0);
   }
   Value taken = emit.gather(source, emit.sub(counts, emit.index(1)), 0);
-  Value result = emit.where(flags, taken, flat(self));
+  Value result = emit.where(flags, taken, before);
   return type.hasStaticShape() ? emit.reshape(result, type.getShape())
                                : emit.reshape(result, emit.shape(self), type);
 }

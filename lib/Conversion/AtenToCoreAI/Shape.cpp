@@ -260,8 +260,13 @@ static Value lowerRepeat(const AtenNode &node, Emitter &emit) {
   });
   if (isOnce)
     return x;
-  return emit.createTyped<coreai::TileOp>(
-      type, {x, emit.sizes(counts, IndexKind::Unsigned)});
+  if (llvm::all_of(counts, [](const Argument &count) { return count.isInt(); }))
+    return emit.createTyped<coreai::TileOp>(
+        type, {x, emit.sizes(counts, IndexKind::Unsigned)});
+  SmallVector<Value> pieces;
+  for (const Argument &count : counts)
+    pieces.push_back(emit.sizes(count, IndexKind::Unsigned));
+  return emit.createTyped<coreai::TileOp>(type, {x, emit.concat(pieces, 0)});
 }
 
 /// flip(self, dims)

@@ -171,7 +171,7 @@ SEQUENCES = [
         lambda x, m, s: x.masked_scatter(m, s),
         (X, X > 0, torch.ones(6)),
         None,
-        "reshape cast scan B.sub gather_along_axis reshape B.where reshape",
+        "reshape reshape cast scan B.sub gather_along_axis B.where reshape",
     ),
     ("nonzero", torch.nonzero, (X,), None, "non_zero"),
     (
