@@ -147,7 +147,7 @@ def test_progress_comes_from_the_lowering():
     exported = export(Deep(), (torch.randn(2),))
     converter = TorchConverter(verbose=False, progress=False)
     converter.add_exported_program(exported)
-    entry_point = converter._staged[0].entry_point()
+    entry_point = converter._staged[0].entry_point(set())
     seen: list[int] = []
     for _ in range(5):
         if seen:

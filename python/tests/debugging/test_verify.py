@@ -16,7 +16,7 @@ import support.debugging
 import torch
 from coreai._compiler.dialects import coreai
 from support.cases import export
-from support.debugging import SUBJECTS
+from support.debugging import SUBJECTS, expect_moved_products
 
 import coreai_torch
 from coreai_torch import TorchConverter
@@ -149,7 +149,8 @@ def test_all_that_a_model_may_be(tmp_path):
 
 
 @pytest.mark.parametrize("optimized", [False, True])
-def test_a_wrong_lowering(subject, optimized, tmp_path, capsys):
+def test_a_wrong_lowering(request, subject, optimized, tmp_path, capsys):
+    expect_moved_products(request, subject, optimized)
     name, line = {
         "CNN": ("relu", line_with("torch.relu(")),
         "Decoder": ("gelu", line_with("self.mlp(x)")),
@@ -471,7 +472,7 @@ def test_programs_of_all_forms(make):
     found = verify(model, program, inputs, **options)
     found.assert_close()
     known = sum(c.status == "pass" for c in found.comparisons)
-    assert known >= 0.75 * len(found.comparisons)
+    assert known >= 0.7 * len(found.comparisons)
     assert any(c.operator == "output" for c in found.comparisons)
 
 

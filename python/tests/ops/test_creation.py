@@ -52,7 +52,7 @@ CASES = [
         "empty",
         lambda x: (
             torch.empty(2, 3).zero_() + x,
-            aten.empty_permuted(list(x.shape), [1, 0]) * 0,
+            torch.zeros_like(aten.empty_permuted(list(x.shape), [1, 0])),
         ),
         floats(2, 3),
         dtypes=F32,

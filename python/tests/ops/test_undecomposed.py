@@ -539,6 +539,8 @@ _OTHER_OPS = {
     "activations": "forms that do not overflow",
     "softmax": "logsumexp forms its sum in f32",
     "filled": "masks are compared once",
+    "prelu-per-channel": "zero is made in the type of the tensor",
+    "conv-same": "zeros around it are made in the type of the tensor",
     "matmul": "a product of vectors is one",
     "linear-forms": "a product of vectors is one",
     "einsum": "operands are summed before they meet",
