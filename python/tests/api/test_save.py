@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 import torch
-from coreai.authoring import AIModelAsset
+from coreai.authoring import AIModelAsset, AIProgram
 from support import zoo
 from support.cases import export
 from support.ir import parse, program_of_op, takes_text
@@ -169,7 +169,12 @@ def test_decompositions_are_the_official_ones(name: str, tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("model", ["mlp", "resnet", "bert", "qwen2"])
-def test_models_are_the_official_ones_and_run(model: str, tmp_path: Path) -> None:
+def test_models_are_the_official_ones_and_run(
+    model: str, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    if model in ("bert", "qwen2") and not hasattr(AIProgram, "optimize"):
+        reason = "1.0.0b3 fuses the locations of moved products anew when it saves"
+        request.applymarker(pytest.mark.xfail(reason=reason, strict=True))
     module, args = getattr(zoo, model)()
     program = _convert(module, args)
     program.optimize()
