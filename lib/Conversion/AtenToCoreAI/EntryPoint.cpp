@@ -412,7 +412,7 @@ static void noteMatrices(const Graph &graph, const DenseSet<const Node *> &live,
   for (const Node *node : graph.nodes) {
     if (!live.contains(node))
       continue;
-    bool isSplit = node->callee &&
+    bool isSplit = node->callee && node->results.size() == 1 &&
                    llvm::is_contained({"view.default", "reshape.default",
                                        "_unsafe_view.default"},
                                       node->callee->name) &&
