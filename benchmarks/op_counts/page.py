@@ -69,7 +69,8 @@ class Departure:
 
     rows: Sequence[str]
     reason: str
-    proof: str
+    #: None where the shorter form is right, and ours only has not reached it.
+    proof: str | None = None
 
     def explains(self, name: str) -> bool:
         return any(fnmatch.fnmatchcase(name, pattern) for pattern in self.rows)
@@ -162,7 +163,10 @@ def _explanations(rows: Sequence[Row], known: Sequence[Departure]) -> list[str]:
     for departure in known:
         explained = [row for row in longer if departure.explains(row.name)]
         if explained:
-            lines += [f"{departure.reason} Shown by `{departure.proof}`.", ""]
+            shown = f"Shown by `{departure.proof}`."
+            if departure.proof is None:
+                shown = "The official form is right."
+            lines += [f"{departure.reason} {shown}", ""]
             lines += [f"- {row.name}: {more(row)[0]}" for row in explained]
             lines.append("")
     bare = unexplained(longer, known)
