@@ -544,9 +544,11 @@ static Value lowerMaskedScatter(const AtenNode &node, Emitter &emit) {
       emit.broadcast(emit.refined(node, "mask"), type.clone(emit.i1()), extent);
   auto flat = [&](Value x) {
     RankedTensorType from = emit.type(x);
-    int64_t elements =
-        from.hasStaticShape() ? from.getNumElements() : ShapedType::kDynamic;
-    auto to = RankedTensorType::get(elements, from.getElementType());
+    // The runtime computes no extent of what turns out empty; reshape() knows.
+    if (!from.hasStaticShape())
+      return emit.reshape(x, {-1});
+    auto to =
+        RankedTensorType::get(from.getNumElements(), from.getElementType());
     return emit.createTyped<coreai::ReshapeOp>(to, {x, emit.indices({-1})});
   };
   Value before = flat(self), flags = flat(mask);

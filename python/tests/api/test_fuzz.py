@@ -194,7 +194,9 @@ def test_random_modules(steps, outputs, dynamic):
         note(f"not a program: {error}")
         reject()
     try:
-        converted = convert(program)
+        # With a name for each there is an output for each, also for a state's value.
+        returned = [f"result{i}" for i in range(len(outputs))]
+        converted = convert(program, output_names=returned)
     except DOCUMENTED as error:
         note(f"refused: {error}")
         return
@@ -212,7 +214,13 @@ def test_random_modules(steps, outputs, dynamic):
         calls.append({name: torch.cat([v, v]) for name, v in arrays.items()})
     results, final = run_calls(converted, calls, state=state)
     for call, result in zip(calls, results, strict=True):
-        wanted = eager(*(own[n] if n in states else call[n].clone() for n in "xy"))
+        try:
+            wanted = eager(*(own[n] if n in states else call[n].clone() for n in "xy"))
+        except RuntimeError as error:
+            # torch.export sees a write to an expanded tensor only where the size
+            # is fixed; eager sees it in all.
+            note(f"no program in eager: {error}")
+            reject()
         assert len(names) == len(wanted)
         for name, value in zip(names, wanted, strict=True):
             compare(result[name], value, rtol=1e-3, atol=1e-4)
