@@ -2,7 +2,7 @@
 #
 # Writes the sources of the page into OUTPUT as C++ string literals.
 #
-#   cmake -DOUTPUT=... -DDIRECTORY=tools/view -P EmbedPage.cmake
+#   cmake -DOUTPUT=... -DDIRECTORY=lib/View/Page -P EmbedPage.cmake
 
 set(content "// Generated from ${DIRECTORY}.\n")
 foreach(entry "kPage page.html" "kStyle view.css" "kScript view.js"

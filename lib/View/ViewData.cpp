@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // A module as data for the page. Texts repeat a lot: they are numbered, and
-// operations refer to them by number. tools/view/view.js reads this.
+// operations refer to them by number. lib/View/Page/view.js reads this.
 
 #include "corten/Dialect/CoreAI/IR/CoreAIOps.h"
 #include "corten/Dialect/DebugInfo/IR/DebugInfoDialect.h"

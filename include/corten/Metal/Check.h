@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Metal kernels as C++ for the CPU. The text that is made here needs the
-// headers in python/coreai_torch/kernels/metal and an installed clang; the
-// program corten-metal-check runs what comes out.
+// headers in lib/Metal/Library and an installed clang; the program
+// corten-metal-check runs what comes out.
 
 #ifndef CORTEN_METAL_CHECK_H
 #define CORTEN_METAL_CHECK_H

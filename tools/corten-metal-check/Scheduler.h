@@ -3,8 +3,8 @@
 // Runs a grid of threads, one group after the other, each thread until it has
 // to wait for others, and holds every access to memory against the rules.
 
-#ifndef CORTEN_LIB_METAL_CHECK_SCHEDULER_H
-#define CORTEN_LIB_METAL_CHECK_SCHEDULER_H
+#ifndef CORTEN_TOOLS_METALCHECK_SCHEDULER_H
+#define CORTEN_TOOLS_METALCHECK_SCHEDULER_H
 
 #include "Fiber.h"
 #include "Findings.h"
@@ -108,4 +108,4 @@ extern Scheduler *scheduler;
 
 } // namespace corten::check
 
-#endif // CORTEN_LIB_METAL_CHECK_SCHEDULER_H
+#endif // CORTEN_TOOLS_METALCHECK_SCHEDULER_H

@@ -4,8 +4,8 @@
 // between. A switch saves the registers that a call preserves and takes some
 // nanoseconds; the system is not asked.
 
-#ifndef CORTEN_LIB_METAL_CHECK_FIBER_H
-#define CORTEN_LIB_METAL_CHECK_FIBER_H
+#ifndef CORTEN_TOOLS_METALCHECK_FIBER_H
+#define CORTEN_TOOLS_METALCHECK_FIBER_H
 
 #include <cstddef>
 
@@ -45,4 +45,4 @@ void switchFiber(Fiber &from, const Fiber &to);
 
 } // namespace corten::check
 
-#endif // CORTEN_LIB_METAL_CHECK_FIBER_H
+#endif // CORTEN_TOOLS_METALCHECK_FIBER_H

@@ -4,8 +4,8 @@
 // every threadgroup variable lies in a stretch of address space of its own, so
 // that an address says which one was meant even when it is far outside of it.
 
-#ifndef CORTEN_LIB_METAL_CHECK_MEMORY_H
-#define CORTEN_LIB_METAL_CHECK_MEMORY_H
+#ifndef CORTEN_TOOLS_METALCHECK_MEMORY_H
+#define CORTEN_TOOLS_METALCHECK_MEMORY_H
 
 #include <cstddef>
 #include <cstdint>
@@ -120,4 +120,4 @@ bool note(Cell &cell, AccessKind kind, const Clock &now, Space space,
 
 } // namespace corten::check
 
-#endif // CORTEN_LIB_METAL_CHECK_MEMORY_H
+#endif // CORTEN_TOOLS_METALCHECK_MEMORY_H

@@ -3,8 +3,8 @@
 // What is wrong with a kernel, as far as a run of it shows. Findings of one
 // kind at one place are one finding with a count.
 
-#ifndef CORTEN_LIB_METAL_CHECK_FINDINGS_H
-#define CORTEN_LIB_METAL_CHECK_FINDINGS_H
+#ifndef CORTEN_TOOLS_METALCHECK_FINDINGS_H
+#define CORTEN_TOOLS_METALCHECK_FINDINGS_H
 
 #include "runtime.h"
 
@@ -49,4 +49,4 @@ private:
 
 } // namespace corten::check
 
-#endif // CORTEN_LIB_METAL_CHECK_FINDINGS_H
+#endif // CORTEN_TOOLS_METALCHECK_FINDINGS_H
