@@ -74,4 +74,4 @@ wheel: setup ## build dist/*.whl and try them in an empty environment
 	@scripts/check-wheel dist/corten-*.whl dist/coreai_torch-*.whl
 
 clean: ## remove what was built; .venv stays
-	@rm -rf build dist python/coreai_torch/_native*.so demo.aimodel
+	@rm -rf build dist python/*/_native*.so demo.aimodel

@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable, Collection
 from typing import TypeVar
 
-from coreai_torch import _native
+from corten import _native
 
 _T = TypeVar("_T")
 _TENSOR = "tensor<4x4xf32>"

@@ -19,7 +19,7 @@ from benchmarks.runner import OUTPUT, machine, summarize
 
 _MEASURE = """
 import json, sys, time
-from coreai_torch import _native
+from corten import _native
 
 path = sys.argv[1]
 start = time.perf_counter()

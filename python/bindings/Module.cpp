@@ -6,7 +6,7 @@ NB_MODULE(_native, module) {
   // torch keeps the functions of custom ops until the process ends, and with
   // them all globals of the user's script: converters live on.
   nanobind::set_leak_warnings(false);
-  module.doc() = "The C++ side of coreai_torch.";
+  module.doc() = "The C++ side of both packages.";
   corten::bindings::bindModules(module);
   corten::bindings::bindProgram(module);
   corten::bindings::bindMetal(module);

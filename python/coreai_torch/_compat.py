@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from coreai_torch import _native
+from corten import _native
 
 if TYPE_CHECKING:
     import torch

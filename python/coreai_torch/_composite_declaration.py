@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from coreai._compiler import ir
 
-from coreai_torch import _native
+from corten import _native
 
 _UNSET: Any = object()
 

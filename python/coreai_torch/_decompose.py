@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from coreai_torch import _native
 from coreai_torch._decompositions import get_decomp_table
 from coreai_torch._walk import Walker, read_exported_program
+from corten import _native
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence

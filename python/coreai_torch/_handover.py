@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any, cast
 
 from coreai._compiler import ir
 
-from coreai_torch._program import program_of
+from corten._program import program_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from coreai.authoring import AIProgram, Context
 
-    from coreai_torch import _native
     from coreai_torch._user_calls import UserCalls
+    from corten import _native
 
 #: coreai-core maps small assets at this alignment; a larger one breaks them.
 _BLOB_ALIGNMENT = 16
@@ -73,18 +73,6 @@ def _attach_weights(
         msg = f"no constant takes the data of {names}"
         raise RuntimeError(msg)
     return attached
-
-
-def operations_of(module: ir.Module) -> list[ir.Operation]:
-    """The operations of a module, each after what it contains."""
-    operations: list[ir.Operation] = []
-
-    def visit(operation: ir.Operation) -> ir.WalkResult:
-        operations.append(operation)
-        return ir.WalkResult.ADVANCE
-
-    module.operation.walk(visit)
-    return operations
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-from coreai_torch import _native
+from corten import _native
 
 #: ``(values_map, node, loc)`` -> a value, or one for each result.
 Lowering = Callable[..., Any]

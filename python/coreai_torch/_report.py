@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from coreai_torch import _native
     from coreai_torch._user_calls import UserCalls
+    from corten import _native
 
 
 @dataclass(frozen=True)

@@ -22,12 +22,12 @@ from coreai._compiler._mlir_libs._coreaiIR._bindings import mlir as _bindings
 from coreai._compiler.dialects import coreai
 
 from coreai_torch._debug_locations import block_arguments
-from coreai_torch._handover import operations_of
 from coreai_torch._utils import check_result_type
+from corten._program import operations_of
 
 if TYPE_CHECKING:
-    from coreai_torch import _native
     from coreai_torch._lowerings import Lowering
+    from corten import _native
 
 _MLIRError: Any = ir.MLIRError  # type: ignore[attr-defined]
 _debuginfo = _bindings.dialects.debuginfo

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from coreai_torch import _native
+from corten import _native
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping

@@ -14,10 +14,10 @@ from torch.export.graph_signature import (
     OutputSpec,
 )
 
-from coreai_torch import _native
 from coreai_torch._compression._floatx import Float4Tensor
 from coreai_torch._compression._intx import SubbyteTensor
 from coreai_torch._expand import expand, functional_arguments
+from corten import _native
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -16,12 +16,10 @@ from typing import TYPE_CHECKING, Any, Literal
 import torch
 from coreai.authoring import Context
 
-from coreai_torch import _native
 from coreai_torch._debug_locations import _DebugInfoRecorder, verify_locations
 from coreai_torch._decompose import read_program
 from coreai_torch._handover import WeightCache, to_program
 from coreai_torch._lowerings import Lowering, check_registration
-from coreai_torch._program import finish
 from coreai_torch._progress import ProgressBar, announce, is_set
 from coreai_torch._report import ConversionReport
 from coreai_torch._user_calls import UserCalls
@@ -42,6 +40,8 @@ from coreai_torch.externalize import (
 )
 from coreai_torch.kernels import TorchMetalKernel
 from coreai_torch.kernels._kernel import NAMESPACE as _KERNEL_NAMESPACE
+from corten import _native
+from corten._program import finish
 
 if TYPE_CHECKING:
     from coreai.authoring import AIProgram

@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch.utils import _pytree as pytree
 
-from coreai_torch import _native
 from coreai_torch._composite_declaration import plain_value
+from corten import _native
 
 if TYPE_CHECKING:
     from torch.export import ExportedProgram

@@ -7,16 +7,13 @@ import json
 import os
 from typing import TYPE_CHECKING, cast
 
-from corten._load import load_native
+from corten import _native
 from corten._types import Example, Tensor
 
 if TYPE_CHECKING:
-    from coreai_torch import _native
     from corten._types import ArchiveInfo
 
     StrPath = str | os.PathLike[str]
-else:
-    _native = load_native()
 
 
 class Archive:

@@ -9,17 +9,14 @@ import os
 import warnings
 from typing import TYPE_CHECKING, Any, TextIO, cast
 
-from corten._load import load_native
+from corten import _native
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from coreai_torch import _native
     from corten._types import Diff, Finding, Info, Ops
 
     StrPath = str | os.PathLike[str]
-else:
-    _native = load_native()
 
 
 class Model:

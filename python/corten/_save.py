@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
+import json
+import os
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:
-    import os
+from corten import _native
 
+if TYPE_CHECKING:
     from coreai.authoring import AIProgram
 
 
@@ -31,6 +33,14 @@ def save(
     ``RuntimeError`` if the program cannot be written.
     """
     # Whoever has a program has coreai-core; opening assets needs neither.
-    from coreai_torch._save import save as write
+    from corten._receive import receive
 
-    write(program, path, metadata, hash=hash)
+    fields: dict[str, Any] = {"assetVersion": "2.0"}
+    if metadata is not None:
+        fields["author"] = metadata.author
+        fields["license"] = metadata.license
+        fields["description"] = metadata.model_description
+        fields["creatorDefinedMetadata"] = metadata.creator_defined_metadata
+    text = json.dumps({key: value for key, value in fields.items() if value})
+    received = receive(program, generic=True)
+    _native.save_asset(received, os.fspath(path), text, hash)

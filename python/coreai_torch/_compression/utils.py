@@ -44,8 +44,8 @@ def inject_subbyte_tensors(
     Returns:
         The program.
     """
-    from coreai_torch import _native
     from coreai_torch._walk import read_exported_program
+    from corten import _native
 
     for path, name in _native.narrow_weights(read_exported_program(program)[0]):
         state = program.state_dict if path in program.state_dict else program.constants

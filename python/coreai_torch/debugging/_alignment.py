@@ -9,8 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from coreai_torch import _native
-from coreai_torch._receive import receive
 from coreai_torch.debugging._locations import (
     Location,
     all_operations,
@@ -19,6 +17,8 @@ from coreai_torch.debugging._locations import (
     graphs,
 )
 from coreai_torch.debugging.graph_match import Ambiguity, WeightPolicy, alignment_of
+from corten import _native
+from corten._receive import receive
 
 if TYPE_CHECKING:
     from coreai.authoring import AIProgram

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 from coreai._compiler import ir
 from coreai._compiler.dialects import coreai
 
-from coreai_torch._program import program_of, weights_of
 from coreai_torch.debugging._locations import (
     all_operations,
     callee,
@@ -18,6 +17,7 @@ from coreai_torch.debugging._locations import (
     entry_graph,
     graphs,
 )
+from corten._program import program_of, weights_of
 
 if TYPE_CHECKING:
     from coreai.authoring import AIProgram

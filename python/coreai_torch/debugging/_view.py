@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from coreai_torch import _native
-from coreai_torch._receive import receive
+from corten import _native
+from corten._receive import receive
 
 if TYPE_CHECKING:
     from coreai.authoring import AIProgram

@@ -21,14 +21,14 @@ from enum import Enum
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TextIO
 
-from coreai_torch import _native
-from coreai_torch._receive import receive
 from coreai_torch.debugging._alignment import OpIdAlignment, op_id_alignment
 from coreai_torch.debugging.graph_match import (
     WeightPolicy,
     alignment_of,
     to_native,
 )
+from corten import _native
+from corten._receive import receive
 
 if TYPE_CHECKING:
     from collections.abc import Hashable

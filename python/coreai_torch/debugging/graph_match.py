@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-from coreai_torch import _native
+from corten import _native
 
 if TYPE_CHECKING:
     from collections.abc import Hashable

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from coreai_torch import _native
 from coreai_torch.kernels._compiler import compile_kernel
 from coreai_torch.kernels._report import (
     KernelFinding,
     KernelReport,
     ResultDifference,
 )
+from corten import _native
 
 if TYPE_CHECKING:
     from coreai_torch.kernels._kernel import TorchMetalKernel

@@ -10,10 +10,10 @@ from typing import Any, ClassVar
 import torch
 from coreai.authoring import CustomMetalKernel, MetalParameter
 
-from coreai_torch import _native
 from coreai_torch.kernels._check import check_kernel
 from coreai_torch.kernels._report import KernelReport
 from coreai_torch.kernels._signature import ReferenceFunction, check_names
+from corten import _native
 
 #: The namespace of the operators that kernels are in torch.
 NAMESPACE = "coreai_metal_kernels"

@@ -11,7 +11,7 @@ from typing import Any
 
 import torch
 
-from coreai_torch import _native
+from corten import _native
 
 _KINDS = {
     torch.Tensor: _native.KernelInputKind.TENSOR,

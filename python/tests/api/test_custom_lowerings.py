@@ -33,13 +33,14 @@ from support.custom_ops import (
 from support.documents import run_document
 from support.runtime import run
 
-from coreai_torch import TorchConverter, _native, get_decomp_table
+from coreai_torch import TorchConverter, get_decomp_table
 from coreai_torch._debug_locations import _get_nested_operations, verify_locations
 from coreai_torch._utils import (
     get_operand,
     get_operands,
     to_rank1_int32,
 )
+from corten import _native
 
 
 @pytest.fixture

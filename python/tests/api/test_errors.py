@@ -15,8 +15,9 @@ import torch
 from support.cases import export
 
 import coreai_torch
-from coreai_torch import TorchConverter, _native
+from coreai_torch import TorchConverter
 from coreai_torch._validate import validate_exported_program
+from corten import _native
 
 
 def line_of(mark: str) -> str:

@@ -12,7 +12,8 @@ import pytest
 import torch
 from support.cases import export
 
-from coreai_torch import TorchConverter, __version__, _native
+from coreai_torch import TorchConverter, __version__
+from corten import _native
 
 LINE = f"coreai-torch {__version__}: converting 1 program(s) to Core AI"
 

@@ -13,7 +13,7 @@ from coreai.authoring.asset import _serialize_module_to_bytecode
 from support import mirror
 from support.ir import program_of_op
 
-from coreai_torch import _native
+from corten import _native
 
 pytestmark = pytest.mark.skipif(
     version("coreai-core") != "1.0.0b2", reason="programs cannot be made from text"

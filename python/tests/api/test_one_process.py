@@ -13,7 +13,7 @@ from coreai.authoring import Context
 from support.cases import compare, convert, export
 from support.runtime import run
 
-from coreai_torch import _native
+from corten import _native
 
 
 class Small(torch.nn.Module):

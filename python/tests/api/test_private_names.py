@@ -13,7 +13,7 @@ from coreai.authoring import Context
 from support.cases import export
 
 import coreai_torch
-from coreai_torch import TorchConverter, _native
+from coreai_torch import TorchConverter
 from coreai_torch._aten_to_core import _aten_to_core_resolver, _higher_order_resolver
 from coreai_torch._compression import custom_layers
 from coreai_torch._compression.utils import _inject_subbyte_in_quant
@@ -43,6 +43,7 @@ from coreai_torch.debugging.source_annotator import (
     _walk_operations,
 )
 from coreai_torch.debugging.torch_utils import get_torch_to_coreai_output_mapping
+from corten import _native
 
 #: What the official package's tests, coreai-models and coreai-opt import.
 NAMES = {

@@ -10,9 +10,10 @@ import pytest
 import torch
 from support import zoo
 
-from coreai_torch import TorchConverter, _native
-from coreai_torch._program import weights_of
-from coreai_torch._receive import receive
+from coreai_torch import TorchConverter
+from corten import _native
+from corten._program import weights_of
+from corten._receive import receive
 
 
 def _convert(module: torch.nn.Module, args: tuple[torch.Tensor, ...]) -> Any:

@@ -10,8 +10,8 @@ import pytest
 from support import mirror
 from support.ir import parse, takes_text
 
-from coreai_torch import _native
-from coreai_torch._receive import receive
+from corten import _native
+from corten._receive import receive
 
 pytestmark = takes_text
 

@@ -14,7 +14,7 @@ import torch
 from benchmarks.graph_diff import stack
 from support import zoo
 
-from coreai_torch import TorchConverter, _native
+from coreai_torch import TorchConverter
 from coreai_torch.debugging import graph_diff, graph_match
 from coreai_torch.debugging.graph_diff import (
     GraphDiff,
@@ -26,6 +26,7 @@ from coreai_torch.debugging.graph_diff import (
     format_multi_graph_diff,
     write_diff,
 )
+from corten import _native
 
 
 class Function(torch.nn.Module):

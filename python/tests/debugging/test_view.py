@@ -15,8 +15,9 @@ import pytest
 import torch
 from support import zoo
 
-from coreai_torch import TorchConverter, _native
+from coreai_torch import TorchConverter
 from coreai_torch.debugging import view
+from corten import _native
 
 
 def convert(module: torch.nn.Module, args: tuple[torch.Tensor, ...]) -> Any:

@@ -13,8 +13,9 @@ import pytest
 import torch
 from support.kernels import Case, Tensor, numbers
 
-from coreai_torch import MetalParameter, TorchMetalKernel, _native
+from coreai_torch import MetalParameter, TorchMetalKernel
 from coreai_torch.kernels import KernelReport, _check, _compiler
+from corten import _native
 
 ID = MetalParameter("id", "uint", "thread_position_in_grid")
 X = numbers(40)

@@ -21,7 +21,7 @@ from support.cases import (
 )
 from support.ir import graphs
 
-from coreai_torch import _native
+from corten import _native
 
 F32 = (torch.float32,)
 _SPECIAL = (nan, inf, -inf, 0.0, -0.0, 30.0, -30.0)

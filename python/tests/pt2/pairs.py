@@ -11,8 +11,9 @@ import torch
 from torch._export.serde.serialize import SerializeError
 
 import corten
-from coreai_torch import TorchConverter, _native
+from coreai_torch import TorchConverter
 from coreai_torch._decompose import read_program
+from corten import _native
 
 if TYPE_CHECKING:
     from torch.export import ExportedProgram

@@ -13,7 +13,7 @@ import pytest
 import torch
 from pt2.pairs import by_file, by_walk, weights
 
-from coreai_torch import _native
+from corten import _native
 
 _OLD = sorted((Path(__file__).parent / "archives").glob("*.pt2"))
 

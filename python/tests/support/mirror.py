@@ -20,8 +20,8 @@ from typing import Any
 
 from coreai.authoring import AIModelAsset, AIProgram
 
-from coreai_torch import _native
-from coreai_torch._receive import receive
+from corten import _native
+from corten._receive import receive
 
 #: Later releases optimize whatever they save.
 SAVES_AS_IS = version("coreai-core") == "1.0.0b2"

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import torch
 
 import coreai_torch
-from coreai_torch import _native
+from corten import _native
 from supported.reasons import STAYS_OUT
 
 

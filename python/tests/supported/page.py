@@ -12,7 +12,7 @@ from pathlib import Path
 
 import torch
 
-from coreai_torch import _native
+from corten import _native
 from supported.core import Status, core_aten
 from supported.reasons import STAYS_OUT
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import torch
 
-from coreai_torch import _native
+from corten import _native
 from supported.core import Status, core_aten
 from supported.page import PAGE, page
 from supported.reasons import STAYS_OUT

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The C++ side of coreai_torch (python/bindings)."""
+"""The C++ side of both packages (python/bindings)."""
 
 import enum
 from collections.abc import Callable, Mapping, Sequence

@@ -9,12 +9,10 @@ for the release before; calling it on what is optimized changes nothing.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
+from coreai._compiler import ir
 from coreai.authoring import AIProgram
-
-if TYPE_CHECKING:
-    from coreai._compiler import ir
 
 
 def _with_optimize(official: Any) -> Any:
@@ -80,3 +78,15 @@ def weights_of(program: AIProgram) -> dict[str, Any]:
     """Return the memory of those weights whose memory is known, by key."""
     weights: dict[str, Any] = getattr(program, "_corten_weights", {})
     return weights
+
+
+def operations_of(module: ir.Module) -> list[ir.Operation]:
+    """The operations of a module, each after what it contains."""
+    operations: list[ir.Operation] = []
+
+    def visit(operation: ir.Operation) -> ir.WalkResult:
+        operations.append(operation)
+        return ir.WalkResult.ADVANCE
+
+    module.operation.walk(visit)
+    return operations

@@ -9,9 +9,8 @@ from typing import Any
 from coreai._compiler import ir
 from coreai.authoring import AIProgram
 
-from coreai_torch import _native
-from coreai_torch._handover import operations_of
-from coreai_torch._program import weights_of
+from corten import _native
+from corten._program import operations_of, weights_of
 
 
 def _attach_weights(received: _native.ReceivedModule, program: AIProgram) -> None:
