@@ -2,7 +2,7 @@
 
 #include "corten/Conversion/AtenToCoreAI/Conversion.h"
 
-#include "Emitter.h"
+#include "Emission/Emitter.h"
 #include "Table.h"
 
 #include "corten/Dialect/CoreAI/IR/CoreAIDialect.h"

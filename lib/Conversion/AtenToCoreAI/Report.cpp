@@ -2,7 +2,7 @@
 
 #include "corten/Conversion/AtenToCoreAI/Report.h"
 
-#include "WeightForms.h"
+#include "Weights/WeightForms.h"
 
 #include "corten/Conversion/AtenToCoreAI/Departures.h"
 #include "corten/Dialect/CoreAI/IR/CoreAIAttributes.h"

@@ -2,7 +2,7 @@
 
 #include "Table.h"
 
-#include "MetalKernel.h"
+#include "Lowerings/Control/MetalKernel.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringMap.h"

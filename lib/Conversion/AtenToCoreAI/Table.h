@@ -7,7 +7,7 @@
 #ifndef CORTEN_LIB_CONVERSION_ATENTOCOREAI_TABLE_H
 #define CORTEN_LIB_CONVERSION_ATENTOCOREAI_TABLE_H
 
-#include "Emitter.h"
+#include "Emission/Emitter.h"
 
 namespace corten {
 

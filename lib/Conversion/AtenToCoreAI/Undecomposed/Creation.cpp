@@ -2,10 +2,10 @@
 //
 // Tensors from sizes and numbers, and triangles.
 
-#include "../Call.h"
-#include "../DerivedOps.h"
-#include "../DimExpr.h"
-#include "SameAs.h"
+#include "Emission/Call.h"
+#include "Emission/DerivedOps.h"
+#include "Emission/DimExpr.h"
+#include "Undecomposed/SameAs.h"
 
 #include "corten/Dialect/CoreAI/IR/CoreAIOps.h"
 
@@ -63,7 +63,7 @@ static Value lowerTriangle(const AtenNode &node, Emitter &emit) {
 llvm::ArrayRef<TableEntry> corten::loweringsUndecomposedCreation() {
 #define UNDECOMPOSED_CREATION(key, lowering) {key, lowerWith<lowering>},
   static const TableEntry entries[] = {
-#include "Table.def"
+#include "Undecomposed/Table.def"
   };
   return entries;
 }

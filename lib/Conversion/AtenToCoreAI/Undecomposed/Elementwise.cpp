@@ -2,10 +2,10 @@
 //
 // Second names of elementwise operators, activations, and choices.
 
-#include "../Call.h"
-#include "../DerivedOps.h"
-#include "../DimExpr.h"
-#include "SameAs.h"
+#include "Emission/Call.h"
+#include "Emission/DerivedOps.h"
+#include "Emission/DimExpr.h"
+#include "Undecomposed/SameAs.h"
 
 #include "corten/Dialect/CoreAI/IR/CoreAIOps.h"
 
@@ -216,7 +216,7 @@ static FailureOr<Value> lowerLerp(const AtenNode &node, Emitter &emit) {
 llvm::ArrayRef<TableEntry> corten::loweringsUndecomposedElementwise() {
 #define UNDECOMPOSED_ELEMENTWISE(key, lowering) {key, lowerWith<lowering>},
   static const TableEntry entries[] = {
-#include "Table.def"
+#include "Undecomposed/Table.def"
   };
   return entries;
 }

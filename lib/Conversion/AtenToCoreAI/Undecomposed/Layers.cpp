@@ -2,10 +2,10 @@
 //
 // Layers of networks as users call them: convolutions, norms, pools, margins.
 
-#include "../Call.h"
-#include "../DerivedOps.h"
-#include "../DimExpr.h"
-#include "SameAs.h"
+#include "Emission/Call.h"
+#include "Emission/DerivedOps.h"
+#include "Emission/DimExpr.h"
+#include "Undecomposed/SameAs.h"
 
 #include "corten/Dialect/CoreAI/IR/CoreAIOps.h"
 
@@ -351,7 +351,7 @@ static FailureOr<Value> lowerPad(const AtenNode &node, Emitter &emit) {
 llvm::ArrayRef<TableEntry> corten::loweringsUndecomposedLayers() {
 #define UNDECOMPOSED_LAYERS(key, lowering) {key, lowerWith<lowering>},
   static const TableEntry entries[] = {
-#include "Table.def"
+#include "Undecomposed/Table.def"
   };
   return entries;
 }

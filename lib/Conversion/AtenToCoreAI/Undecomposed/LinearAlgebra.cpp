@@ -3,9 +3,9 @@
 // Products of tensors of any rank. A decomposition folds them into products of
 // matrices or batches of matrices; so do these.
 
-#include "../Call.h"
-#include "../DimExpr.h"
-#include "SameAs.h"
+#include "Emission/Call.h"
+#include "Emission/DimExpr.h"
+#include "Undecomposed/SameAs.h"
 
 #include "corten/Dialect/CoreAI/IR/CoreAIOps.h"
 
@@ -452,7 +452,7 @@ static FailureOr<Value> lowerEinsum(const AtenNode &node, Emitter &emit) {
 llvm::ArrayRef<TableEntry> corten::loweringsUndecomposedLinearAlgebra() {
 #define UNDECOMPOSED_LINEAR_ALGEBRA(key, lowering) {key, lowerWith<lowering>},
   static const TableEntry entries[] = {
-#include "Table.def"
+#include "Undecomposed/Table.def"
   };
   return entries;
 }

@@ -3,9 +3,9 @@
 // Reductions in the forms that users call; a decomposition brings each to one
 // with all options.
 
-#include "../Call.h"
-#include "../DerivedOps.h"
-#include "SameAs.h"
+#include "Emission/Call.h"
+#include "Emission/DerivedOps.h"
+#include "Undecomposed/SameAs.h"
 
 #include "corten/Dialect/CoreAI/IR/CoreAIOps.h"
 
@@ -132,7 +132,7 @@ static FailureOr<Value> lowerNorm(const AtenNode &node, Emitter &emit) {
 llvm::ArrayRef<TableEntry> corten::loweringsUndecomposedReduction() {
 #define UNDECOMPOSED_REDUCTION(key, lowering) {key, lowerWith<lowering>},
   static const TableEntry entries[] = {
-#include "Table.def"
+#include "Undecomposed/Table.def"
   };
   return entries;
 }

@@ -5,7 +5,7 @@
 #ifndef CORTEN_LIB_CONVERSION_ATENTOCOREAI_UNDECOMPOSED_SAMEAS_H
 #define CORTEN_LIB_CONVERSION_ATENTOCOREAI_UNDECOMPOSED_SAMEAS_H
 
-#include "../Table.h"
+#include "Table.h"
 
 #include <algorithm>
 

@@ -2,8 +2,8 @@
 //
 // What writes through views become.
 
-#include "../DimExpr.h"
-#include "SameAs.h"
+#include "Emission/DimExpr.h"
+#include "Undecomposed/SameAs.h"
 
 using namespace corten;
 using namespace mlir;
@@ -49,7 +49,7 @@ static FailureOr<Results> lowerIndexCopy(const AtenNode &node, Emitter &emit) {
 llvm::ArrayRef<TableEntry> corten::loweringsUndecomposedScatter() {
 #define UNDECOMPOSED_SCATTER(key, lowering) {key, lowerWith<lowering>},
   static const TableEntry entries[] = {
-#include "Table.def"
+#include "Undecomposed/Table.def"
   };
   return entries;
 }

@@ -3,9 +3,9 @@
 // Views, cuts and joins that a decomposition writes as view, permute,
 // split_with_sizes and cat.
 
-#include "../Call.h"
-#include "../DimExpr.h"
-#include "SameAs.h"
+#include "Emission/Call.h"
+#include "Emission/DimExpr.h"
+#include "Undecomposed/SameAs.h"
 
 #include "corten/Dialect/CoreAI/IR/CoreAIOps.h"
 
@@ -401,7 +401,7 @@ static FailureOr<Value> lowerDiff(const AtenNode &node, Emitter &emit) {
 llvm::ArrayRef<TableEntry> corten::loweringsUndecomposedShape() {
 #define UNDECOMPOSED_SHAPE(key, lowering) {key, lowerWith<lowering>},
   static const TableEntry entries[] = {
-#include "Table.def"
+#include "Undecomposed/Table.def"
   };
   return entries;
 }

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// In which forms a graph needs its weights. torch keeps integers of fewer than
+// eight bits in bytes and parameters of quantization in whatever shape the
+// compressor chose; the ops of compressed weights want them packed and shaped.
+// This looks at all calls of a graph before its weights are emitted, so that
+// each is emitted once, in the form that it is used in. It changes nothing.
+
+#ifndef CORTEN_LIB_CONVERSION_ATENTOCOREAI_WEIGHTS_WEIGHTFORMS_H
+#define CORTEN_LIB_CONVERSION_ATENTOCOREAI_WEIGHTS_WEIGHTFORMS_H
+
+#include "corten/Program/Program.h"
+
+#include "mlir/Support/LLVM.h"
+
+#include "llvm/ADT/STLFunctionalExtras.h"
+
+#include <string>
+
+namespace corten {
+
+/// How the elements of a weight are kept in a program.
+struct WeightForm {
+  ScalarType type = ScalarType::Float32;
+  llvm::SmallVector<int64_t> shape;
+  bool operator==(const WeightForm &other) const = default;
+};
+
+/// A call that gives numbers from quantized ones with parameters for blocks of
+/// them, in the terms of coreai.blockwise_shift_scale.
+struct BlockwiseCall {
+  /// Names of the parameters; empty for those that the operator lacks.
+  llvm::StringRef data, scale, zeroPoint, minval;
+  /// The shape of scales and offsets: it divides that of the data.
+  llvm::SmallVector<int64_t> blocks;
+  /// The type of the quantized data as the call states it.
+  std::optional<ScalarType> declared;
+  /// Why the call is malformed; empty otherwise.
+  std::string complaint;
+};
+
+/// The call in these terms, if it is one.
+std::optional<BlockwiseCall> asBlockwiseCall(const Node &node);
+
+/// The type of the indices into a table, from its number of entries; none if
+/// that is no power of two from 2 to 256. There are no indices of 5 and 7 bits:
+/// they are kept in 6 and 8.
+std::optional<ScalarType> paletteIndexType(const Node &lookup);
+
+/// A call of an operator of compressed weights, in either namespace.
+bool isCompressionCall(const Node &node, llvm::StringRef name);
+
+/// Extents of a tensor whose extents are all known.
+llvm::SmallVector<int64_t> staticShape(const ValueInfo &info);
+
+/// The shape of the parameters of coreai::quantize and coreai::dequantize: a
+/// scalar, or a vector along the axis.
+llvm::SmallVector<int64_t> parameterShape(const Node &call);
+
+/// An integer type that torch can only keep in a byte.
+bool isSubByte(ScalarType type);
+
+class WeightForms {
+public:
+  struct Use {
+    int weight = 0;
+    /// Index into the forms of the weight.
+    unsigned form = 0;
+  };
+  struct Error {
+    const Node *node = nullptr;
+    std::string message;
+  };
+
+  /// Looks at `root` and the graphs inside it. `weights` are the nodes that
+  /// stand for weights, with their index into Program::weights; calls that
+  /// `isOpaque` tells take them as they are. Returns what is wrong with the
+  /// program, if anything.
+  std::optional<Error>
+  plan(const Program &program, const Graph &root,
+       llvm::ArrayRef<std::pair<const Node *, int>> weights,
+       llvm::function_ref<bool(const Node &)> isOpaque);
+
+  /// The form that a call takes an operand in; null if it is no weight, or is
+  /// taken as it is.
+  const Use *find(const Node &call, llvm::StringRef parameter) const;
+  /// The forms of a weight, besides its own.
+  llvm::ArrayRef<WeightForm> formsOf(int weight) const;
+  /// Something takes the weight as it is.
+  bool isTakenAsIs(int weight) const { return takenAsIs.contains(weight); }
+  /// The result of this call is kept in its type of less than a byte: all that
+  /// use it know.
+  bool staysNarrow(const Node &call) const { return narrow.contains(&call); }
+  /// The weight that a node stands for, or -1.
+  int weightOf(const Node &node) const;
+
+private:
+  using Failure = std::optional<Error>;
+  Failure visit(const Graph &graph);
+  Failure planCall(const Node &call);
+  Failure planLookup(const Node &call);
+  Failure planSparse(const Node &call);
+  Failure planBlockwise(const Node &call, const BlockwiseCall &blockwise);
+  void planActivation(const Node &call);
+  llvm::SmallVector<unsigned> bindOperands(const Node &call);
+  bool use(const Node &call, llvm::StringRef parameter, WeightForm form);
+  const TensorView *viewOf(const Node &call, llvm::StringRef parameter) const;
+  std::optional<ScalarType> dataType(const Node &call,
+                                     const BlockwiseCall &blockwise,
+                                     const TensorView &data) const;
+  std::optional<int64_t> siblingBits(int weight) const;
+
+  const Program *program = nullptr;
+  llvm::function_ref<bool(const Node &)> isOpaque;
+  llvm::DenseMap<const Node *, int> weights;
+  llvm::DenseMap<const Node *, llvm::SmallVector<const Node *, 1>> users;
+  llvm::DenseMap<std::pair<const Node *, unsigned>, Use> uses;
+  llvm::DenseMap<int, llvm::SmallVector<WeightForm, 1>> forms;
+  llvm::DenseSet<int> takenAsIs;
+  llvm::DenseSet<const Node *> narrow;
+};
+
+} // namespace corten
+
+#endif // CORTEN_LIB_CONVERSION_ATENTOCOREAI_WEIGHTS_WEIGHTFORMS_H
