@@ -206,10 +206,8 @@ bool Functionalizer::rewriteCall(const Node *node) {
       node->argument("running_mean").isValue())
     return rewriteBatchNorm(node);
 
-  bool isSometimes = false;
-  ViewKind kind = op.nameSpace == "aten" ? viewKindOf(op.name, isSometimes)
-                                         : ViewKind::None;
-  if (kind != ViewKind::None && (!isSometimes || node->sharesMemory))
+  bool isSometimes = isSometimesView(op);
+  if (viewKindOf(op) != ViewKind::None && (!isSometimes || node->sharesMemory))
     return rewriteView(node);
   if (op.mutates)
     return rewriteInPlace(node);
@@ -332,8 +330,7 @@ const Node *Functionalizer::replacePart(const Node *by, const Place &part,
     return nullptr;
   };
 
-  bool isSometimes = false;
-  switch (viewKindOf(view.callee->name, isSometimes)) {
+  switch (viewKindOf(*view.callee)) {
   case ViewKind::Whole:
     return value;
   case ViewKind::Reshape:

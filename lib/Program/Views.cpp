@@ -4,21 +4,27 @@
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/Sequence.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/ADT/StringSwitch.h"
 
 using namespace corten;
 using llvm::SmallVector;
 using llvm::StringRef;
 
-ViewKind corten::viewKindOf(StringRef name, bool &isSometimes) {
-  isSometimes = llvm::StringSwitch<bool>(name)
-                    .Cases({"reshape.default", "reshape_as.default",
-                            "flatten.using_ints", "ravel.default",
-                            "contiguous.default", "to.dtype", "to.dtype_layout",
-                            "to.device", "to.other", "type_as.default"},
-                           true)
-                    .Default(false);
-  return llvm::StringSwitch<ViewKind>(name)
+bool corten::isSometimesView(const Operator &op) {
+  // Asked for every call that is read.
+  static const llvm::StringSet<> names = {
+      "reshape.default", "reshape_as.default", "flatten.using_ints",
+      "ravel.default",   "contiguous.default", "to.dtype",
+      "to.dtype_layout", "to.device",          "to.other",
+      "type_as.default"};
+  return op.nameSpace == "aten" && names.contains(op.name);
+}
+
+ViewKind corten::viewKindOf(const Operator &op) {
+  if (op.nameSpace != "aten")
+    return ViewKind::None;
+  return llvm::StringSwitch<ViewKind>(op.name)
       .Cases({"alias.default", "detach.default", "detach_.default",
               "contiguous.default", "to.dtype", "to.dtype_layout", "to.device",
               "to.other", "type_as.default", "lift_fresh.default",

@@ -36,9 +36,12 @@ enum class ViewKind {
   ReadOnly,
 };
 
-/// Operators whose results share memory with their operand always or, where
-/// `isSometimes` is set, when torch found that they can.
-ViewKind viewKindOf(llvm::StringRef name, bool &isSometimes);
+/// Operators whose results share memory with their operand always, or when
+/// torch found that they can.
+ViewKind viewKindOf(const Operator &op);
+
+/// Whether a call returns a view only where it can, and a copy elsewhere.
+bool isSometimesView(const Operator &op);
 
 /// In-place operators that change what a tensor is rather than what it holds,
 /// or that write to a second tensor.

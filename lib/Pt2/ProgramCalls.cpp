@@ -434,63 +434,36 @@ void ProgramReader::readNode(JsonValue json) {
   readResults(json, node, known, hiddenResults);
   if (hasFailed())
     return;
-  checkStorageView(node);
-  if (sharesMemory(node))
-    views.push_back(&node);
+  if (llvm::Error error = resolveMemory(
+          node, [&](const Node &tensor) { return layoutOf(tensor); }))
+    fail(std::move(error));
+  hasViews |= node.sharesMemory && node.callee->name != "type_as.default";
 }
 
 //===----------------------------------------------------------------------===//
 // Memory
 //===----------------------------------------------------------------------===//
 
-TensorLayout ProgramReader::layoutOf(const std::string &name) {
-  auto found = scope->tensors.find(name);
-  return TensorLayout::read(found == scope->tensors.end() ? JsonValue()
-                                                          : found->second);
+static SizeExpression readExpression(JsonValue json) {
+  if (std::optional<int64_t> value = json["as_int"].integer())
+    return {*value};
+  return SizeExpression::parse(
+      json["as_expr"]["expr_str"].string().value_or(""));
 }
 
-/// Refuses a view of memory whose layout the values of a program lack.
-void ProgramReader::checkStorageView(const Node &node) {
-  if (node.callee->nameSpace != "aten" ||
-      !llvm::is_contained({"as_strided.default", "as_strided_copy.default",
-                           "as_strided_scatter.default"},
-                          node.callee->name))
-    return;
-  const Argument &self = node.argument("self");
-  if (!self.isValue())
-    return;
-  TensorLayout source = layoutOf(self.asNode()->name.str());
-  bool hasOffset = !node.argument("storage_offset").isNone();
-  if (!source.isContiguous() || (hasOffset && !source.offset.isZero()))
-    fail(node.callee->printedName() +
-         " of a tensor that is itself a view; call contiguous() on it first");
-}
-
-/// Whether a call that returns its operand, or a view of it, where it can did
-/// so.
-bool ProgramReader::sharesMemory(const Node &node) {
-  if (node.callee->nameSpace != "aten" ||
-      !llvm::is_contained({"contiguous.default", "flatten.using_ints",
-                           "ravel.default", "reshape.default",
-                           "reshape_as.default", "to.device", "to.dtype",
-                           "to.dtype_layout", "to.other", "type_as.default"},
-                          node.callee->name))
-    return false;
-  const Argument &self = node.argument("self");
-  const Argument *copy = node.findArgument("copy");
-  if (!self.isValue() ||
-      (copy && copy->kind() == Argument::Kind::Bool && copy->asBool()))
-    return false;
-  TensorLayout source = layoutOf(self.asNode()->name.str());
-  TensorLayout result = layoutOf(node.name.str());
-  if (source.dtype != result.dtype || source.device != result.device)
-    return false;
-  if (source.isContiguous())
-    return true;
-  if (node.callee->name == "contiguous.default" ||
-      node.callee->name == "ravel.default")
-    return false;
-  if (llvm::equal(source.shape, result.shape))
-    return llvm::equal(source.strides, result.strides);
-  return source.isViewableAs(result.shape);
+/// From the description of a tensor; incomplete ones have no axes.
+MemoryLayout ProgramReader::layoutOf(const Node &tensor) {
+  auto found = scope->tensors.find(tensor.name);
+  JsonValue meta = found == scope->tensors.end() ? JsonValue() : found->second;
+  MemoryLayout layout;
+  JsonValue device = meta["device"];
+  layout.device = device["type"].string().value_or("") + ":" +
+                  std::to_string(device["index"].integer().value_or(0));
+  for (JsonValue size : meta["sizes"].elements())
+    layout.shape.push_back(readExpression(size));
+  for (JsonValue stride : meta["strides"].elements())
+    layout.strides.push_back(readExpression(stride));
+  layout.strides.resize(layout.shape.size());
+  layout.offset = readExpression(meta["storage_offset"]);
+  return layout;
 }

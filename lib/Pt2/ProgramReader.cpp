@@ -31,6 +31,12 @@ void ProgramReader::fail(const Twine &what) {
     problem = (context.empty() ? what : context + ": " + what).str();
 }
 
+void ProgramReader::fail(llvm::Error error) {
+  std::string message = llvm::toString(std::move(error));
+  if (!hasFailed())
+    problem = std::move(message);
+}
+
 std::string ProgramReader::textOf(JsonValue json, StringRef what) {
   std::optional<std::string> text = json.string();
   if (!text)
@@ -585,12 +591,8 @@ ProgramReader::read(JsonValue root,
                                    [&](const auto &entry) {
                                      return isLeft(*entry.second.op);
                                    }) &&
-                      llvm::all_of(views, [](const Node *view) {
-                        return view->callee->name == "type_as.default";
-                      });
+                      !hasViews;
   if (!isDecomposed) {
-    for (Node *view : views)
-      view->sharesMemory = true;
     builder.setIsDecomposed(false);
     if (std::optional<Obstacle> obstacle = functionalize(builder))
       return llvm::createStringError(

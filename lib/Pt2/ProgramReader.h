@@ -6,10 +6,10 @@
 #define CORTEN_LIB_PT2_PROGRAMREADER_H
 
 #include "Json.h"
-#include "MemoryLayout.h"
 #include "OperatorSchema.h"
 #include "Payload.h"
 
+#include "corten/Program/MemoryLayout.h"
 #include "corten/Program/Program.h"
 
 #include "llvm/ADT/STLFunctionalExtras.h"
@@ -51,6 +51,8 @@ private:
   };
 
   void fail(const llvm::Twine &what);
+  /// With a message that says where.
+  void fail(llvm::Error error);
   bool hasFailed() const { return !problem.empty(); }
 
   // Versions and the like.
@@ -103,9 +105,7 @@ private:
   void readRanges(JsonValue ranges);
 
   // Memory.
-  TensorLayout layoutOf(const std::string &name);
-  void checkStorageView(const Node &node);
-  bool sharesMemory(const Node &node);
+  MemoryLayout layoutOf(const Node &tensor);
 
   const Payload &weights;
   const Payload &constants;
@@ -120,8 +120,8 @@ private:
   llvm::StringMap<unsigned> symbols;
   llvm::StringMap<llvm::StringRef> stackTraces;
   llvm::StringMap<const ModuleFrame *> moduleStacks;
-  /// Calls that returned a view though they need not have.
-  std::vector<Node *> views;
+  /// Some call returned a view where a decomposition would leave none.
+  bool hasViews = false;
   /// For calls without a name.
   llvm::StringMap<unsigned> generatedNames;
 };

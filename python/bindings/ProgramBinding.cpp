@@ -7,6 +7,7 @@
 #include "KeepAlive.h"
 
 #include "corten/Program/Functionalize.h"
+#include "corten/Program/MemoryLayout.h"
 #include "corten/Program/Outline.h"
 #include "corten/Program/Program.h"
 
@@ -74,20 +75,18 @@ public:
   void addPlaceholder(nb::handle key, std::string_view name, nb::handle value) {
     Node &node =
         builder.addNode(*graphs.back(), Node::Kind::Placeholder, textOf(name));
-    node.results = decodeInfos(value.ptr(), node.returnsTuple);
+    setValue(node, value);
     nodes[key.ptr()] = &node;
   }
 
   void addCall(nb::handle key, std::string_view name, size_t op,
                nb::handle args, nb::handle kwargs, nb::handle value,
-               nb::handle stackTrace, nb::handle moduleStack,
-               bool sharesMemory) {
+               nb::handle stackTrace, nb::handle moduleStack) {
     Node &node =
         builder.addNode(*graphs.back(), Node::Kind::Call, textOf(name));
-    node.sharesMemory = sharesMemory;
     node.callee = operators[op];
     node.arguments = decodeArguments(*node.callee, args.ptr(), kwargs.ptr());
-    node.results = decodeInfos(value.ptr(), node.returnsTuple);
+    setValue(node, value);
     if (!stackTrace.is_none())
       node.stackTrace = sharedText(stackTrace.ptr());
     if (!moduleStack.is_none())
@@ -95,6 +94,8 @@ public:
     node.origin = key.ptr();
     origins.append(key);
     nodes[key.ptr()] = &node;
+    raise(resolveMemory(
+        node, [&](const Node &tensor) { return decodeLayout(tensor); }));
   }
 
   /// Makes `key` another name of a node that has been added.
@@ -116,7 +117,7 @@ public:
                    int weight) {
     Node &node =
         builder.addNode(*graphs.back(), Node::Kind::Attribute, textOf(name));
-    node.results = decodeInfos(value.ptr(), node.returnsTuple);
+    setValue(node, value);
     nodes[key.ptr()] = &node;
     InputSpec spec;
     spec.kind = InputSpec::Kind::Constant;
@@ -187,13 +188,24 @@ public:
 
   std::shared_ptr<const Program> finish(std::vector<ExternalModule> modules) {
     if (!modules.empty())
-      if (llvm::Error error = outlineModules(builder, std::move(modules)))
-        throw nb::value_error(llvm::toString(std::move(error)).c_str());
+      raise(outlineModules(builder, std::move(modules)));
     builder.setOriginOwner(bindings::keepAlive(origins));
     return builder.finish();
   }
 
 private:
+  static void raise(llvm::Error error) {
+    if (error)
+      throw nb::value_error(llvm::toString(std::move(error)).c_str());
+  }
+
+  /// What torch says of a node's result. It may be asked for more of it later.
+  void setValue(Node &node, nb::handle value) {
+    node.results = decodeInfos(value.ptr(), node.returnsTuple);
+    values.resize(node.index + 1);
+    values[node.index] = nb::borrow(value);
+  }
+
   const Node *findNode(nb::handle key) const {
     auto found = nodes.find(key.ptr());
     return found == nodes.end() ? nullptr : found->second;
@@ -339,6 +351,27 @@ private:
     return Size::symbolic(symbol);
   }
 
+  static SizeExpression decodeExpression(nb::handle size) {
+    if (PyLong_Check(size.ptr()))
+      return {nb::cast<int64_t>(size)};
+    nb::object text = nb::module_::import_("sympy").attr("srepr")(
+        size.attr("node").attr("expr"));
+    return SizeExpression::parse(textOf(text.ptr()));
+  }
+
+  MemoryLayout decodeLayout(const Node &node) const {
+    const nb::object &tensor = values[node.index];
+    MemoryLayout layout;
+    nb::object device = tensor.attr("device"), shape = tensor.attr("shape");
+    layout.device = nb::cast<std::string>(nb::str(device));
+    for (nb::handle size : shape)
+      layout.shape.push_back(decodeExpression(size));
+    for (nb::handle stride : tensor.attr("stride")())
+      layout.strides.push_back(decodeExpression(stride));
+    layout.offset = decodeExpression(tensor.attr("storage_offset")());
+    return layout;
+  }
+
   ValueInfo decodeInfo(PyObject *object) {
     ValueInfo info;
     if (object == Py_None)
@@ -390,6 +423,8 @@ private:
   std::vector<Graph *> graphs;
   Graph *lastSubgraph = nullptr;
   std::unordered_map<PyObject *, const Node *> nodes;
+  /// What torch says of their results, by index.
+  std::vector<nb::object> values;
   /// The nodes of calls, for functions of the user's that are given them.
   nb::list origins;
   std::unordered_map<PyObject *, const Graph *> attributes;
@@ -457,7 +492,7 @@ void corten::bindings::bindProgram(nb::module_ &module) {
       .def("call", &PyProgramBuilder::addCall, nb::arg("node"), nb::arg("name"),
            nb::arg("operator"), nb::arg("args"), nb::arg("kwargs"),
            nb::arg("value").none(), nb::arg("stack_trace").none(),
-           nb::arg("module_stack").none(), nb::arg("shares_memory") = false)
+           nb::arg("module_stack").none())
       .def("bind", &PyProgramBuilder::bind, nb::arg("key"), nb::arg("node"))
       .def("bind_subgraph", &PyProgramBuilder::bindSubgraph, nb::arg("node"),
            nb::arg("name"))

@@ -27,88 +27,6 @@ if TYPE_CHECKING:
 
 _LOGGER = logging.getLogger("coreai_torch")
 
-#: Operators that return their operand, or a view of it, where they can.
-_VIEWS_WHERE_POSSIBLE = frozenset(
-    {
-        torch.ops.aten.contiguous.default,
-        torch.ops.aten.flatten.using_ints,
-        torch.ops.aten.ravel.default,
-        torch.ops.aten.reshape.default,
-        torch.ops.aten.reshape_as.default,
-        torch.ops.aten.to.device,
-        torch.ops.aten.to.dtype,
-        torch.ops.aten.to.dtype_layout,
-        torch.ops.aten.to.other,
-        torch.ops.aten.type_as.default,
-    }
-)
-
-
-def _is_copy_asked_for(node: torch.fx.Node) -> bool:
-    """``to(..., copy=True)``, wherever the overload has that parameter."""
-    target: Any = node.target
-    for position, argument in enumerate(target._schema.arguments):
-        if argument.name == "copy":
-            given = node.args[position : position + 1] or (node.kwargs.get("copy"),)
-            return bool(given[0])
-    return False
-
-
-def _is_viewable(
-    shape: Sequence[int], strides: Sequence[int], target: Sequence[int]
-) -> bool:
-    """Whether memory of this layout can be seen in another shape as it is.
-
-    Axes that lie in memory without a gap form a block; every block must be a
-    product of extents of the target, in order.
-    """
-    rest = list(target)
-    block = 1
-    for axis in reversed(range(len(shape))):
-        if block == 1:
-            inner = strides[axis]
-        block *= shape[axis]
-        if axis and (shape[axis - 1] == 1 or strides[axis - 1] == block * inner):
-            continue
-        covered = 1
-        while rest and (covered < block or rest[-1] == 1):
-            covered *= rest.pop()
-        if covered != block:
-            return False
-        block = 1
-    return not rest
-
-
-def _shares_memory(node: torch.fx.Node) -> bool:
-    """Whether an operator of the set above returned a view here.
-
-    Worked out from shapes and strides: the tensors that describe the values of
-    a program which was saved and loaded share no memory any more.
-    """
-    operand: Any = node.args[0]
-    source, result = operand.meta["val"], node.meta["val"]
-    if source.dtype != result.dtype or source.device != result.device:
-        return False
-    if _is_copy_asked_for(node):
-        return False
-    if node.target is torch.ops.aten.contiguous.default:
-        return bool(source.is_contiguous())
-    if source.is_contiguous():
-        return True
-    if node.target is torch.ops.aten.ravel.default:
-        return False
-    if source.shape == result.shape:
-        return bool(source.stride() == result.stride())
-    sizes = (*source.shape, *source.stride(), *result.shape)
-    if all(type(size) is int for size in sizes):
-        return _is_viewable(source.shape, source.stride(), result.shape)
-    try:
-        source.view(result.shape)
-    except (RuntimeError, ValueError):
-        return False
-    return True
-
-
 #: In-place operators that only say something about a tensor.
 _VIEWS_IN_PLACE = ("detach_.default", "requires_grad_.default")
 
@@ -145,9 +63,6 @@ class _UndecomposedWalker(Walker):
             self._decompose(node)
             return
         super().call(node, name, origin)
-
-    def shares_memory(self, node: torch.fx.Node) -> bool:
-        return node.target in _VIEWS_WHERE_POSSIBLE and _shares_memory(node)
 
     def is_native(self, target: Any) -> bool:
         known = self._is_native.get(target)

@@ -70,27 +70,6 @@ def _check_layout(specs: list[OutputSpec]) -> None:
 #: Calls an op in order with other effects: prints, checks, foreign state.
 _WITH_EFFECTS = torch.ops.higher_order.with_effects
 
-#: Ops that count in the memory of their input rather than in its axes.
-_STORAGE_VIEWS = (
-    torch.ops.aten.as_strided.default,
-    torch.ops.aten.as_strided_copy.default,
-    torch.ops.aten.as_strided_scatter.default,
-)
-
-
-def _check_row_major(node: torch.fx.Node) -> None:
-    """Refuse a view of memory whose layout the values of a program lack."""
-    operand: Any = node.args[0]
-    source = operand.meta["val"]
-    offset = node.args[3] if len(node.args) > 3 else node.kwargs.get("storage_offset")
-    if not source.is_contiguous() or (offset is not None and source.storage_offset()):
-        raise ValueError(
-            f"{node.name}: {node.target} of a tensor that is itself a view: "
-            f"strides {tuple(source.stride())}, offset {source.storage_offset()}; "
-            "call contiguous() on it first"
-        )
-
-
 #: Calls of the user's ops that write to their arguments.
 _AUTO_FUNCTIONALIZED = (
     torch.ops.higher_order.auto_functionalized,
@@ -185,9 +164,7 @@ class Walker:
         kwargs: Any = node.kwargs
         value: Any = node.meta.get("val")
         functional = target in _AUTO_FUNCTIONALIZED
-        if target in _STORAGE_VIEWS:
-            _check_row_major(node)
-        elif target is _WITH_EFFECTS:
+        if target is _WITH_EFFECTS:
             # (token, op, *args) -> (token, *results)
             self.effects.add(node)
             target, args, value = args[1], args[2:], value[1:]
@@ -218,12 +195,7 @@ class Walker:
             value,
             meta.get("stack_trace"),
             meta.get("nn_module_stack"),
-            self.shares_memory(node),
         )
-
-    def shares_memory(self, _: torch.fx.Node) -> bool:
-        """Whether an operator that may return a view did so; for writes only."""
-        return False
 
     def graph(self, module: torch.fx.GraphModule, graph: torch.fx.Graph) -> None:
         builder = self.builder

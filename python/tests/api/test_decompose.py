@@ -17,7 +17,6 @@ from support.runtime import interface, run, run_calls
 from support.zoo import ZOO
 
 from coreai_torch import TorchConverter, get_decomp_table
-from coreai_torch._decompose import _is_viewable
 
 nn = torch.nn
 
@@ -358,37 +357,6 @@ def test_strided_weights_are_read_when_converting():
         module.linear.weight.mul_(2)
     program = converter.to_coreai()
     compare(run(program, {"x": example()})["out"], module(example()))
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_what_can_be_viewed(seed):
-    """Random layouts and shapes, against torch."""
-    generator = torch.Generator().manual_seed(seed)
-
-    def pick(high):
-        return int(torch.randint(high, (), generator=generator))
-
-    agreed = [0, 0]
-    for _ in range(300):
-        x = torch.empty([1 + pick(4) for _ in range(1 + pick(4))])
-        x = x.permute(*torch.randperm(x.dim(), generator=generator))
-        x = x.narrow(0, 0, max(1, x.shape[0] - pick(2)))
-        if pick(3) == 0:
-            x = x.expand(2, *x.shape)
-        shape, rest = [], x.numel()
-        while rest > 1:
-            divisors = [d for d in range(1, rest + 1) if rest % d == 0]
-            shape.append(divisors[pick(len(divisors))])
-            rest //= shape[-1]
-        try:
-            x.view(shape)
-        except RuntimeError:
-            expected = False
-        else:
-            expected = True
-        assert _is_viewable(x.shape, x.stride(), shape) == expected
-        agreed[expected] += 1
-    assert min(agreed) > 20
 
 
 # --- What is left to torch, and the log ---------------------------------------

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "SizeExpression.h"
+#include "corten/Program/SizeExpression.h"
 
 #include "gtest/gtest.h"
 
 #include <string>
 
-using namespace corten::pt2;
+using namespace corten;
 
 static constexpr char kS[] = "Symbol('s77', positive=True, integer=True)";
 static constexpr char kT[] = "Symbol('s3', positive=True, integer=True)";

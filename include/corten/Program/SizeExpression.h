@@ -7,8 +7,8 @@
 //
 // and calls them by their short form elsewhere: 2*s77 + 1.
 
-#ifndef CORTEN_LIB_PT2_SIZEEXPRESSION_H
-#define CORTEN_LIB_PT2_SIZEEXPRESSION_H
+#ifndef CORTEN_PROGRAM_SIZEEXPRESSION_H
+#define CORTEN_PROGRAM_SIZEEXPRESSION_H
 
 #include "llvm/ADT/StringRef.h"
 
@@ -18,7 +18,7 @@
 #include <string>
 #include <vector>
 
-namespace corten::pt2 {
+namespace corten {
 
 /// The short form of an expression. A text of another form is returned as it
 /// is: before 2.5, torch wrote the short form.
@@ -48,6 +48,6 @@ private:
   bool isUnknown = false;
 };
 
-} // namespace corten::pt2
+} // namespace corten
 
-#endif // CORTEN_LIB_PT2_SIZEEXPRESSION_H
+#endif // CORTEN_PROGRAM_SIZEEXPRESSION_H

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "SizeExpression.h"
+#include "corten/Program/SizeExpression.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 
-using namespace corten::pt2;
+using namespace corten;
 using llvm::StringRef;
 
 //===----------------------------------------------------------------------===//
@@ -170,7 +170,7 @@ static std::string print(const Tree &tree, Binding &binding) {
   return text + ")";
 }
 
-std::string corten::pt2::shortForm(StringRef text) {
+std::string corten::shortForm(StringRef text) {
   std::optional<Tree> tree = TreeParser(text).run();
   return tree ? printUnder(*tree, Binding::Sum) : text.str();
 }
