@@ -2,6 +2,7 @@
 
 #include "BytecodeCheck.h"
 
+#include "corten/Support/Limits.h"
 #include "mlir/Bytecode/Encoding.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
@@ -21,9 +22,8 @@ namespace sections = mlir::bytecode::Section;
 
 /// Regions within regions; programs of models stay below ten.
 static constexpr unsigned kDeepestRegion = 128;
-/// Attributes within attributes, and how many one may consist of when what it
-/// refers to is written out.
-static constexpr unsigned kDeepestAttribute = 256;
+/// How many attributes one may consist of when what it refers to is written
+/// out.
 static constexpr unsigned kLargestAttribute = 1 << 20;
 
 //===----------------------------------------------------------------------===//
@@ -384,8 +384,7 @@ bool Checker::checkReferences() {
       auto &[entry, followed] = path.back();
       Measure &measure = measures[entry];
       if (followed == entries[entry].size()) {
-        if (measure.depth > kDeepestAttribute ||
-            measure.size > kLargestAttribute)
+        if (measure.depth > kDeepestNesting || measure.size > kLargestAttribute)
           return wrong("attributes nested too deeply");
         measure.state = State::Done;
         path.pop_back();

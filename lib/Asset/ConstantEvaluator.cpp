@@ -3,6 +3,7 @@
 #include "ConstantEvaluator.h"
 
 #include "corten/Dialect/CoreAI/IR/CoreAIOps.h"
+#include "corten/Support/Limits.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
 #include "mlir/IR/Matchers.h"
@@ -22,9 +23,6 @@ using namespace mlir;
 //===----------------------------------------------------------------------===//
 // Types
 //===----------------------------------------------------------------------===//
-
-/// From this many on, elements that were computed become a weight.
-static constexpr int64_t kWeightElements = 256;
 
 /// Sets of types of elements.
 enum Kind : unsigned {

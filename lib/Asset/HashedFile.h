@@ -12,7 +12,7 @@
 #ifndef CORTEN_LIB_ASSET_HASHEDFILE_H
 #define CORTEN_LIB_ASSET_HASHEDFILE_H
 
-#include "Digest.h"
+#include "corten/Support/Digest.h"
 
 #include "llvm/Support/Error.h"
 #include "llvm/Support/raw_ostream.h"

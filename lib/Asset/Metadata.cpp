@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "corten/Asset/Metadata.h"
+#include "corten/Support/Limits.h"
 #include "corten/Version.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -15,9 +16,6 @@
 
 using namespace corten;
 using llvm::StringRef;
-
-/// LLVM's parser calls itself for each bracket; no author nests this far.
-static constexpr unsigned kDeepestNesting = 256;
 
 template <typename... Args>
 static llvm::Error wrong(const char *format, const Args &...args) {

@@ -3,11 +3,12 @@
 // Opens assets.
 
 #include "BytecodeCheck.h"
-#include "Digest.h"
 #include "ErrorCollector.h"
 #include "corten/Asset/Asset.h"
 #include "corten/Asset/Translation.h"
 #include "corten/Dialect/Registration.h"
+#include "corten/Support/Bytes.h"
+#include "corten/Support/Digest.h"
 #include "mlir/Bytecode/BytecodeReader.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -22,10 +23,8 @@ namespace fs = llvm::sys::fs;
 
 /// A mapped file, and the hash that lies beside it.
 struct Asset::File {
-  fs::mapped_file_region region;
+  SharedBytes program;
   std::optional<std::string> hash;
-
-  StringRef bytes() const { return {region.const_data(), region.size()}; }
 };
 
 namespace {
@@ -40,9 +39,6 @@ void corten::registerAssetDialects(DialectRegistry &registry) {
   registerAllDialects(registry);
   registry.insert<aicode::AICodeDialect>();
 }
-
-/// For failures that change nothing for the caller.
-static void ignore(std::error_code) {}
 
 static llvm::Error fileError(const llvm::Twine &path, std::error_code code) {
   return llvm::createStringError(path + ": " + code.message());
@@ -59,26 +55,6 @@ static std::string child(StringRef folder, StringRef name) {
   return path.str().str();
 }
 
-static llvm::Expected<fs::mapped_file_region> map(const std::string &path) {
-  llvm::Expected<fs::file_t> file = fs::openNativeFileForRead(path);
-  if (!file) {
-    return fileError(path, llvm::errorToErrorCode(file.takeError()));
-  }
-  fs::file_status status;
-  std::error_code code = fs::status(*file, status);
-  fs::mapped_file_region region;
-  if (!code && status.type() != fs::file_type::regular_file)
-    code = std::make_error_code(std::errc::not_supported);
-  // An empty file cannot be mapped; it stays an empty region.
-  if (!code && status.getSize() > 0)
-    region = fs::mapped_file_region(*file, fs::mapped_file_region::readonly,
-                                    status.getSize(), /*offset=*/0, code);
-  ignore(fs::closeFile(*file));
-  if (code)
-    return fileError(path, code);
-  return region;
-}
-
 llvm::Expected<Asset> Asset::open(StringRef path) {
   // Tools complete names of folders with a slash.
   while (path.size() > 1 && path.ends_with("/"))
@@ -93,10 +69,10 @@ llvm::Expected<Asset> Asset::open(StringRef path) {
   asset.file = std::make_shared<File>();
 
   std::string program = child(path, "main.mlirb");
-  llvm::Expected<fs::mapped_file_region> region = map(program);
-  if (!region)
-    return region.takeError();
-  asset.file->region = std::move(*region);
+  llvm::Expected<SharedBytes> bytes = mapFile(program);
+  if (!bytes)
+    return inFile(program, bytes.takeError());
+  asset.file->program = std::move(*bytes);
 
   if (auto hash = llvm::MemoryBuffer::getFile(child(path, "main.hash"),
                                               /*IsText=*/false,
@@ -120,12 +96,13 @@ llvm::Expected<Asset> Asset::open(StringRef path) {
   return asset;
 }
 
-StringRef Asset::bytecode() const { return file->bytes(); }
+StringRef Asset::bytecode() const { return file->program.data; }
 
 Asset::HashState Asset::checkHash() const {
   if (!file->hash)
     return HashState::Missing;
-  Digest digest = sha256({file->bytes().data(), file->bytes().size()});
+  Digest digest =
+      sha256({file->program.data.data(), file->program.data.size()});
   StringRef found(reinterpret_cast<const char *>(digest.data()), digest.size());
   return found == *file->hash ? HashState::Right : HashState::Wrong;
 }

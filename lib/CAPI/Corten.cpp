@@ -5,7 +5,7 @@
 #include "corten/C/Corten.h"
 
 #include "corten/Inspect/Archive.h"
-#include "corten/Inspect/Convert.h"
+#include "corten/Model/Convert.h"
 
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/JSON.h"

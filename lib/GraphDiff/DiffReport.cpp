@@ -2,8 +2,8 @@
 //
 // Diffs as text and as a page.
 
-#include "Table.h"
 #include "corten/GraphDiff/GraphDiff.h"
+#include "corten/Support/Table.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"

@@ -10,11 +10,7 @@
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/raw_ostream.h"
 
-#include <cstring>
-
 using namespace corten;
-
-static constexpr size_t kBlobAlignment = 16;
 
 std::vector<std::vector<int>>
 corten::resourceUses(const ConvertedModule &module) {
@@ -48,18 +44,4 @@ std::string corten::moduleText(const ConvertedModule &module, bool generic) {
   flags.assumeVerified();
   module.module.get()->print(stream, flags);
   return text;
-}
-
-TensorView corten::alignedResource(const TensorView &view) {
-  if (reinterpret_cast<uintptr_t>(view.data) % kBlobAlignment == 0)
-    return view;
-  TensorView result = view;
-  void *memory =
-      std::aligned_alloc(kBlobAlignment, (view.bytes + kBlobAlignment - 1) /
-                                             kBlobAlignment * kBlobAlignment);
-  std::memcpy(memory, view.data, view.bytes);
-  result.data = memory;
-  result.owner = std::shared_ptr<const void>(
-      memory, [](const void *data) { std::free(const_cast<void *>(data)); });
-  return result;
 }

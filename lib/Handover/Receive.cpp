@@ -4,6 +4,7 @@
 
 #include "corten/Dialect/CoreAI/IR/CoreAIOps.h"
 #include "corten/Dialect/Registration.h"
+#include "corten/Support/Limits.h"
 
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinDialect.h"
@@ -15,8 +16,6 @@
 
 using namespace corten;
 using namespace mlir;
-
-static constexpr size_t kBlobAlignment = 16;
 
 static std::unique_ptr<MLIRContext> makeContext() {
   DialectRegistry registry;
@@ -94,18 +93,19 @@ static void setBlob(ReceivedModule &received, StringRef key,
 void corten::attachWeight(ReceivedModule &received, StringRef key,
                           ArrayRef<char> data,
                           std::shared_ptr<const void> owner) {
-  if (reinterpret_cast<uintptr_t>(data.data()) % kBlobAlignment != 0) {
+  if (reinterpret_cast<uintptr_t>(data.data()) % kWeightAlignment != 0) {
     setBlob(received, key,
             HeapAsmResourceBlob::allocateAndCopyWithAlign(
-                data, kBlobAlignment, /*dataIsMutable=*/false));
+                data, kWeightAlignment, /*dataIsMutable=*/false));
     return;
   }
   auto keep = [owner = std::move(owner)](void *, size_t, size_t) {
     (void)owner;
   };
   setBlob(received, key,
-          UnmanagedAsmResourceBlob::allocateWithAlign(
-              data, kBlobAlignment, std::move(keep), /*dataIsMutable=*/false));
+          UnmanagedAsmResourceBlob::allocateWithAlign(data, kWeightAlignment,
+                                                      std::move(keep),
+                                                      /*dataIsMutable=*/false));
 }
 
 llvm::Error corten::attachWeight(ReceivedModule &received, StringRef key,
@@ -125,6 +125,6 @@ llvm::Error corten::attachWeight(ReceivedModule &received, StringRef key,
     return llvm::createStringError("the weight \"" + key + "\" has no data");
   setBlob(received, key,
           HeapAsmResourceBlob::allocateAndCopyWithAlign(
-              blob->getData(), kBlobAlignment, /*dataIsMutable=*/false));
+              blob->getData(), kWeightAlignment, /*dataIsMutable=*/false));
   return llvm::Error::success();
 }

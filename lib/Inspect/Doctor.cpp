@@ -5,6 +5,7 @@
 #include "corten/Inspect/Doctor.h"
 
 #include "ProgramChecks.h"
+#include "corten/Support/Limits.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -48,7 +49,6 @@ const char *corten::severityName(Severity severity) {
 static constexpr uint64_t kNewestBytecode = 6;
 static constexpr uint64_t kOldestDialect = 20250410;
 static constexpr uint64_t kNewestDialect = 20260409;
-static constexpr uint64_t kLoaderAlignment = 16;
 
 std::vector<Finding> corten::examineAsset(const AssetFacts &asset) {
   std::vector<Finding> findings;
@@ -77,7 +77,7 @@ std::vector<Finding> corten::examineAsset(const AssetFacts &asset) {
     add(CheckId::DialectVersion, "main.mlirb",
         "version " + llvm::Twine(*asset.dialectVersion));
   for (const AssetFacts::Resource &resource : asset.resources)
-    if (resource.alignment > kLoaderAlignment)
+    if (resource.alignment > kWeightAlignment)
       add(CheckId::ResourceAlignment, "weight " + resource.key,
           "aligned to " + llvm::Twine(resource.alignment) + " bytes");
   return findings;

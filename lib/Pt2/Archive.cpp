@@ -2,8 +2,6 @@
 
 #include "Archive.h"
 
-#include "llvm/Support/FileSystem.h"
-
 using namespace corten::pt2;
 using llvm::StringRef;
 
@@ -60,32 +58,4 @@ std::vector<std::string> TorchArchive::namesBetween(StringRef prefix,
       names.push_back(name.str());
   }
   return names;
-}
-
-llvm::Expected<Bytes> corten::pt2::mapFile(StringRef path) {
-  namespace fs = llvm::sys::fs;
-  auto failed = [&](std::error_code code) {
-    return llvm::createStringError(code, "cannot read '" + path +
-                                             "': " + code.message());
-  };
-  llvm::Expected<fs::file_t> file = fs::openNativeFileForRead(path);
-  if (!file)
-    return failed(llvm::errorToErrorCode(file.takeError()));
-  fs::file_status status;
-  std::error_code code = fs::status(*file, status);
-  if (!code && status.type() != fs::file_type::regular_file)
-    code = std::make_error_code(std::errc::is_a_directory);
-  std::shared_ptr<fs::mapped_file_region> region;
-  // An empty file cannot be mapped.
-  if (!code && status.getSize() != 0)
-    region = std::make_shared<fs::mapped_file_region>(
-        *file, fs::mapped_file_region::readonly, status.getSize(), 0, code);
-  // Nothing was written that closing could lose.
-  (void)fs::closeFile(*file);
-  if (code)
-    return failed(code);
-  if (!region)
-    return Bytes();
-  StringRef data(region->const_data(), region->size());
-  return Bytes{data, std::move(region)};
 }

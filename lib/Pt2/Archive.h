@@ -37,9 +37,6 @@ private:
   mutable llvm::StringMap<Bytes> seen;
 };
 
-/// Maps a file into memory.
-llvm::Expected<Bytes> mapFile(llvm::StringRef path);
-
 } // namespace corten::pt2
 
 #endif // CORTEN_LIB_PT2_ARCHIVE_H

@@ -201,26 +201,23 @@ llvm::Expected<Bytes> pt2::elementsOf(const SavedTensor &tensor) {
     return llvm::createStringError("reaches beyond the " +
                                    Twine(tensor.storage.data.size()) +
                                    " bytes of its storage");
-  const char *data = tensor.storage.data.data() + extent->begin;
+  const char *begin = tensor.storage.data.data() + extent->begin;
   // torch aligns tensors; other programs that write archives may not.
   bool isAligned = llvm::isAddrAligned(
-      llvm::Align(std::max(1U, scalarTypeBits(tensor.dtype) / 8)), data);
+      llvm::Align(std::max(1U, scalarTypeBits(tensor.dtype) / 8)), begin);
   if (extent->isRowMajor && (isAligned || extent->size == 0))
-    return Bytes{StringRef(data, extent->size), tensor.storage.owner};
+    return Bytes{StringRef(begin, extent->size), tensor.storage.owner};
   // A tensor may be larger than its storage, if that is repeated.
   constexpr size_t kMaxGrowth = size_t{1} << 30;
-  constexpr std::align_val_t kAlignment{64};
-  void *memory = nullptr;
+  std::shared_ptr<char> elements;
   if (extent->size <= std::max(tensor.storage.data.size(), kMaxGrowth))
-    memory = ::operator new(extent->size, kAlignment, std::nothrow);
-  if (!memory)
+    elements = allocateElements(extent->size);
+  if (!elements)
     return llvm::createStringError("repeats its storage to " +
                                    Twine(extent->size) + " bytes");
-  std::shared_ptr<void> owner(
-      memory, [](void *held) { ::operator delete(held, kAlignment); });
-  auto *elements = static_cast<char *>(memory);
-  gather(tensor, *extent, elements);
-  return Bytes{StringRef(elements, extent->size), std::move(owner)};
+  gather(tensor, *extent, elements.get());
+  StringRef data(elements.get(), extent->size);
+  return Bytes{data, std::move(elements)};
 }
 
 llvm::Expected<int> pt2::addWeight(ProgramBuilder &builder,

@@ -29,7 +29,8 @@ Pt2File::~Pt2File() = default;
 llvm::Expected<Pt2File> Pt2File::open(StringRef path) {
   llvm::Expected<Bytes> bytes = mapFile(path);
   if (!bytes)
-    return bytes.takeError();
+    return llvm::createStringError("cannot read '" + path +
+                                   "': " + llvm::toString(bytes.takeError()));
   llvm::Expected<Pt2File> file = fromMemory(bytes->data, bytes->owner);
   if (!file)
     return llvm::createStringError("'" + path +

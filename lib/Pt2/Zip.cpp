@@ -223,11 +223,8 @@ const ZipEntry *ZipArchive::find(StringRef name) const {
 //===----------------------------------------------------------------------===//
 
 static llvm::Expected<Bytes> inflateEntry(const ZipEntry &entry) {
-  // Aligned, for whatever tensor this may be.
-  constexpr std::align_val_t kAlignment{64};
-  std::shared_ptr<void> memory(
-      ::operator new(entry.size, kAlignment, std::nothrow),
-      [](void *held) { ::operator delete(held, kAlignment); });
+  // For whatever tensor this may be.
+  std::shared_ptr<char> memory = corten::allocateElements(entry.size);
   if (!memory)
     return llvm::createStringError("no memory for the " + Twine(entry.size) +
                                    " bytes of the entry '" + entry.name + "'");
@@ -238,7 +235,7 @@ static llvm::Expected<Bytes> inflateEntry(const ZipEntry &entry) {
   auto *input = reinterpret_cast<const Bytef *>(entry.stored.data());
   size_t inputLeft = entry.stored.size(), outputLeft = entry.size;
   stream.next_in = const_cast<Bytef *>(input);
-  stream.next_out = static_cast<Bytef *>(memory.get());
+  stream.next_out = reinterpret_cast<Bytef *>(memory.get());
   int status = Z_OK;
   constexpr size_t kStep = 1U << 30; // zlib counts in 32 bits.
   while (status == Z_OK) {
@@ -252,7 +249,7 @@ static llvm::Expected<Bytes> inflateEntry(const ZipEntry &entry) {
   inflateEnd(&stream);
   if (status != Z_STREAM_END || outputLeft != 0)
     return damaged("the entry '" + entry.name + "' cannot be inflated");
-  StringRef data(static_cast<const char *>(memory.get()), entry.size);
+  StringRef data(memory.get(), entry.size);
   return Bytes{data, std::move(memory)};
 }
 

@@ -8,6 +8,8 @@
 #ifndef CORTEN_LIB_PT2_ZIP_H
 #define CORTEN_LIB_PT2_ZIP_H
 
+#include "corten/Support/Bytes.h"
+
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
@@ -18,11 +20,7 @@
 
 namespace corten::pt2 {
 
-/// Bytes and what keeps them alive.
-struct Bytes {
-  llvm::StringRef data;
-  std::shared_ptr<const void> owner;
-};
+using Bytes = SharedBytes;
 
 struct ZipEntry {
   llvm::StringRef name;

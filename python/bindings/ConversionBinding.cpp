@@ -3,8 +3,10 @@
 #include "Bindings.h"
 
 #include "corten/Conversion/AtenToCoreAI/Conversion.h"
-#include "corten/Conversion/AtenToCoreAI/Report.h"
+#include "corten/Conversion/AtenToCoreAI/NarrowWeights.h"
 #include "corten/Handover/Handover.h"
+#include "corten/Inspect/Report.h"
+#include "corten/Support/Bytes.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -28,12 +30,14 @@ static std::string str(llvm::StringRef text) { return text.str(); }
 /// The memory of a resource as a NumPy array of bytes. No copy; the array keeps
 /// the weight's owner alive.
 static Bytes bytesOf(const Resource &resource) {
-  TensorView view = alignedResource(resource.data);
-  auto *owner = new std::shared_ptr<const void>(view.owner);
+  SharedBytes bytes = alignedWeight(
+      {{static_cast<const char *>(resource.data.data), resource.data.bytes},
+       resource.data.owner});
+  auto *owner = new std::shared_ptr<const void>(bytes.owner);
   nb::capsule capsule(owner, [](void *held) noexcept {
     delete static_cast<std::shared_ptr<const void> *>(held);
   });
-  return Bytes(view.data, {view.bytes}, capsule);
+  return Bytes(bytes.data.data(), {bytes.data.size()}, capsule);
 }
 
 /// Shortest time between two calls into Python.
@@ -151,7 +155,7 @@ static nb::tuple userCallsOf(const ConvertedModule &module) {
 
 static nb::dict reportOf(const ConvertedModule &module) {
   ConversionReport report = summarize(module);
-  auto counts = [](const std::vector<ConversionReport::Count> &entries) {
+  auto counts = [](const std::vector<OpCount> &entries) {
     nb::list result;
     for (const auto &entry : entries)
       result.append(nb::make_tuple(entry.name, entry.count));

@@ -7,10 +7,10 @@
 #include "Errors.h"
 
 #include "corten/Inspect/Archive.h"
-#include "corten/Inspect/Compare.h"
-#include "corten/Inspect/Convert.h"
-#include "corten/Inspect/Model.h"
-#include "corten/Inspect/Ops.h"
+#include "corten/Model/Compare.h"
+#include "corten/Model/Convert.h"
+#include "corten/Model/Model.h"
+#include "corten/Model/Ops.h"
 
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/JSON.h"

@@ -4,7 +4,7 @@
 
 #include "Commands.h"
 #include "Terminal.h"
-#include "corten/Inspect/Convert.h"
+#include "corten/Model/Convert.h"
 
 #include "llvm/Support/CrashRecoveryContext.h"
 #include "llvm/Support/JSON.h"

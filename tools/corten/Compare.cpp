@@ -2,7 +2,7 @@
 //
 // Commands that compare and draw: diff, view.
 
-#include "corten/Inspect/Compare.h"
+#include "corten/Model/Compare.h"
 #include "Commands.h"
 
 #include "llvm/Support/FileSystem.h"

@@ -4,8 +4,8 @@
 
 #include "Commands.h"
 #include "corten/Inspect/Archive.h"
-#include "corten/Inspect/Model.h"
-#include "corten/Inspect/Ops.h"
+#include "corten/Model/Model.h"
+#include "corten/Model/Ops.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"

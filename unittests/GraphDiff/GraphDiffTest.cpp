@@ -2,7 +2,6 @@
 
 #include "corten/GraphDiff/GraphDiff.h"
 #include "corten/Dialect/Registration.h"
-#include "corten/GraphDiff/OpCount.h"
 
 #include "mlir/IR/OwningOpRef.h"
 #include "mlir/Parser/Parser.h"
@@ -101,39 +100,4 @@ TEST_F(GraphDiffTest, NoSuchGraph) {
   EXPECT_EQ(llvm::toString(diff.takeError()),
             "Entry point 'other' not found in the source program; it has: "
             "twice_abcdefgh, main");
-}
-
-TEST_F(GraphDiffTest, CountsOps) {
-  auto module = parse(kProgram);
-  OpCounts counts = countOps(*module, CompositeCalls::Invocations);
-  EXPECT_EQ(counts.total(), 3U);
-  EXPECT_EQ(counts.ops[0].name, "invoke");
-  ASSERT_EQ(counts.composites.size(), 1U);
-  EXPECT_EQ(counts.composites[0].name, "twice");
-  EXPECT_EQ(counts.composites[0].instances, 1U);
-  EXPECT_EQ(counts.composites[0].calls, 1U);
-  EXPECT_EQ(counts.composites[0].total(), 3U);
-  EXPECT_EQ(counts.composites[0].ops[0].name, "relu");
-
-  counts = countOps(*module, CompositeCalls::Collapsed);
-  EXPECT_EQ(counts.ops[0].name, "composite.twice");
-
-  std::string text;
-  llvm::raw_string_ostream stream(text);
-  printOpCounts(counts, stream);
-  EXPECT_NE(text.find("Total: 3 ops  (3 unique)"), std::string::npos);
-  EXPECT_NE(text.find("composite.twice  (1 instances)"), std::string::npos);
-  EXPECT_EQ(toJson(counts).getAsObject()->getInteger("total"), 3);
-}
-
-TEST_F(GraphDiffTest, CountsSideBySide) {
-  auto source = parse(kProgram), target = parse(with("sigmoid", "relu"));
-  std::string text;
-  llvm::raw_string_ostream stream(text);
-  printOpCounts({"a", countOps(*source, CompositeCalls::Invocations)},
-                {"b", countOps(*target, CompositeCalls::Invocations)}, stream);
-  EXPECT_NE(text.find("relu           0        1     +1  *"), std::string::npos)
-      << text;
-  EXPECT_NE(text.find("sigmoid        1        0     -1  *"), std::string::npos)
-      << text;
 }

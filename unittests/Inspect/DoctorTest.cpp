@@ -3,7 +3,7 @@
 // Checks of numbers in files that no tool writes, and of the list of checks.
 
 #include "corten/Asset/Asset.h"
-#include "corten/Inspect/Model.h"
+#include "corten/Model/Model.h"
 
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/Builders.h"

@@ -48,11 +48,6 @@ UserCallTable userCallTable(const ConvertedModule &module);
 /// The module as text, in custom or generic form.
 std::string moduleText(const ConvertedModule &module, bool generic);
 
-/// Weight data as coreai-core wants it. Blobs must start at a multiple of 16
-/// bytes; a view that does not (a slice of a larger storage, a mapped file) is
-/// copied, every other one is returned as it is.
-TensorView alignedResource(const TensorView &view);
-
 } // namespace corten
 
 #endif // CORTEN_HANDOVER_HANDOVER_H

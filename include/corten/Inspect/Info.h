@@ -7,8 +7,8 @@
 #ifndef CORTEN_INSPECT_INFO_H
 #define CORTEN_INSPECT_INFO_H
 
-#include "corten/GraphDiff/OpCount.h"
 #include "corten/Inspect/Compression.h"
+#include "corten/Inspect/OpCount.h"
 
 #include "llvm/Support/raw_ostream.h"
 

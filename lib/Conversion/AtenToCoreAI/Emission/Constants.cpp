@@ -6,6 +6,7 @@
 #include "Weights/PackedWeights.h"
 
 #include "corten/Dialect/CoreAI/IR/CoreAIOps.h"
+#include "corten/Support/Limits.h"
 
 #include "mlir/IR/BuiltinDialect.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
@@ -17,9 +18,6 @@
 
 using namespace corten;
 using namespace mlir;
-
-/// Non-uniform data below this many elements stands in the module itself.
-static constexpr int64_t kInlineElements = 256;
 
 Value Emitter::constant(TypedAttr value) {
   return coreai::ConstantOp::create(builder, location, value).getResult();
@@ -260,7 +258,7 @@ FailureOr<Value> Emitter::weight(const TensorView &view, const WeightForm &form,
 
   // Complex numbers cannot stand inline (coreai-core ends the process when it
   // saves them), nor can data that torch has packed be read element by element.
-  bool isSmall = type.getNumElements() < kInlineElements;
+  bool isSmall = type.getNumElements() < kWeightElements;
   if (isSubByte(form.type)) {
     bool uniform = !isSubByte(view.dtype) && isUniform(view);
     if (uniform || isSmall)

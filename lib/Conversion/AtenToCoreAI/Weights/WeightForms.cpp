@@ -4,6 +4,7 @@
 
 #include "Weights/PackedWeights.h"
 
+#include "corten/Conversion/AtenToCoreAI/NarrowWeights.h"
 #include "corten/Program/Outline.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -588,4 +589,25 @@ void WeightForms::planActivation(const Node &call) {
   if (fits("zero_point") && isIntegerOrBool(type) &&
       isIntegerOrBool(viewOf(call, "zero_point")->dtype))
     use(call, "zero_point", {type, shape});
+}
+
+std::vector<std::pair<std::string, ScalarType>>
+corten::narrowWeights(const Program &program) {
+  SmallVector<std::pair<const Node *, int>> nodes;
+  for (const InputSpec &spec : program.inputs)
+    if (spec.weight >= 0 && !spec.isMutated)
+      nodes.emplace_back(spec.node, spec.weight);
+  WeightForms forms;
+  std::vector<std::pair<std::string, ScalarType>> result;
+  // What is wrong with a program is said when it is converted.
+  if (forms.plan(program, program.main, nodes,
+                 [](const Node &) { return false; }))
+    return result;
+  for (const InputSpec &spec : program.inputs)
+    if (ArrayRef<WeightForm> wanted = forms.formsOf(spec.weight);
+        wanted.size() == 1 && isSubByte(wanted.front().type) &&
+        !isSubByte(program.weights[spec.weight].dtype) &&
+        !forms.isTakenAsIs(spec.weight))
+      result.emplace_back(spec.target.str(), wanted.front().type);
+  return result;
 }

@@ -5,8 +5,8 @@
 // runs nothing. Failures are values; nothing that a file holds ends the
 // process.
 
-#ifndef CORTEN_INSPECT_MODEL_H
-#define CORTEN_INSPECT_MODEL_H
+#ifndef CORTEN_MODEL_MODEL_H
+#define CORTEN_MODEL_MODEL_H
 
 #include "corten/Asset/SaveOptions.h"
 #include "corten/Inspect/Doctor.h"
@@ -91,4 +91,4 @@ llvm::Expected<std::vector<Finding>> examinePath(llvm::StringRef path);
 
 } // namespace corten
 
-#endif // CORTEN_INSPECT_MODEL_H
+#endif // CORTEN_MODEL_MODEL_H

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "corten/Inspect/Ops.h"
+#include "corten/Model/Ops.h"
 
-#include "corten/GraphDiff/OpCount.h"
 #include "corten/Inspect/Archive.h"
-#include "corten/Inspect/Model.h"
+#include "corten/Inspect/OpCount.h"
+#include "corten/Model/Model.h"
 #include "mlir/IR/BuiltinOps.h"
 
 using namespace corten;

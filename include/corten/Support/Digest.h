@@ -3,8 +3,8 @@
 // SHA-256 at the speed of the processor's own instructions: an asset is as
 // large as its weights, and each byte of it is hashed when it is written.
 
-#ifndef CORTEN_LIB_ASSET_DIGEST_H
-#define CORTEN_LIB_ASSET_DIGEST_H
+#ifndef CORTEN_SUPPORT_DIGEST_H
+#define CORTEN_SUPPORT_DIGEST_H
 
 #include "llvm/ADT/ArrayRef.h"
 
@@ -34,4 +34,4 @@ Digest sha256(llvm::ArrayRef<char> bytes);
 
 } // namespace corten
 
-#endif // CORTEN_LIB_ASSET_DIGEST_H
+#endif // CORTEN_SUPPORT_DIGEST_H

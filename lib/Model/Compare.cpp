@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "corten/Inspect/Compare.h"
+#include "corten/Model/Compare.h"
 
 #include "corten/GraphDiff/GraphDiff.h"
 #include "mlir/IR/BuiltinOps.h"

@@ -2,8 +2,8 @@
 //
 // Removal of debug info.
 
-#ifndef CORTEN_LIB_INSPECT_STRIP_H
-#define CORTEN_LIB_INSPECT_STRIP_H
+#ifndef CORTEN_LIB_MODEL_STRIP_H
+#define CORTEN_LIB_MODEL_STRIP_H
 
 #include "corten/Dialect/AICode/IR/AICodeDialect.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -19,4 +19,4 @@ void stripDebugInfo(mlir::ModuleOp module);
 
 } // namespace corten
 
-#endif // CORTEN_LIB_INSPECT_STRIP_H
+#endif // CORTEN_LIB_MODEL_STRIP_H

@@ -2,8 +2,8 @@
 //
 // Tables in text.
 
-#ifndef CORTEN_LIB_GRAPHDIFF_TABLE_H
-#define CORTEN_LIB_GRAPHDIFF_TABLE_H
+#ifndef CORTEN_SUPPORT_TABLE_H
+#define CORTEN_SUPPORT_TABLE_H
 
 #include "llvm/Support/raw_ostream.h"
 
@@ -34,4 +34,4 @@ private:
 
 } // namespace corten
 
-#endif // CORTEN_LIB_GRAPHDIFF_TABLE_H
+#endif // CORTEN_SUPPORT_TABLE_H

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // How often each op occurs in files: what `corten ops` prints. The counting is
-// lib/GraphDiff's.
+// lib/Inspect's.
 
-#ifndef CORTEN_INSPECT_OPS_H
-#define CORTEN_INSPECT_OPS_H
+#ifndef CORTEN_MODEL_OPS_H
+#define CORTEN_MODEL_OPS_H
 
 #include "llvm/Support/Error.h"
 #include "llvm/Support/JSON.h"
@@ -44,4 +44,4 @@ private:
 
 } // namespace corten
 
-#endif // CORTEN_INSPECT_OPS_H
+#endif // CORTEN_MODEL_OPS_H

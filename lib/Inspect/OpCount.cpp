@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "corten/GraphDiff/OpCount.h"
+#include "corten/Inspect/OpCount.h"
 
-#include "Table.h"
 #include "corten/Dialect/CoreAI/IR/CoreAIOps.h"
+#include "corten/Dialect/DebugInfo/IR/DebugInfoDialect.h"
 #include "corten/Program/Program.h"
+#include "corten/Support/Table.h"
 
+#include "mlir/IR/BuiltinDialect.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/SymbolTable.h"
 
@@ -42,6 +44,25 @@ static std::vector<OpCount> sorted(const Counter &counter) {
   return result;
 }
 
+std::vector<OpCount> OpCounts::everywhere() const {
+  Counter counter;
+  auto add = [&](llvm::ArrayRef<OpCount> counts) {
+    for (const OpCount &op : counts)
+      counter[op.name] += op.count;
+  };
+  add(ops);
+  for (const Composite &composite : composites)
+    add(composite.ops);
+  return sorted(counter);
+}
+
+std::vector<OpCount> OpCounts::instances() const {
+  Counter counter;
+  for (const Composite &composite : composites)
+    counter[composite.name] = composite.instances;
+  return sorted(counter);
+}
+
 namespace {
 /// A composite while it is counted.
 struct CompositeCounter {
@@ -58,9 +79,10 @@ static void countIn(coreai::GraphOp graph, const SymbolTable &symbols,
                     CompositeCalls calls, Counter &counter,
                     CompositeCounters &composites) {
   graph.getBodyRegion().walk([&](Operation *op) {
-    llvm::StringRef name = op->getName().getStringRef();
-    if (!name.consume_front("coreai."))
+    if (isa_and_present<BuiltinDialect, debuginfo::DebugInfoDialect>(
+            op->getDialect()))
       return;
+    llvm::StringRef name = op->getName().stripDialect();
     auto invoke = dyn_cast<coreai::InvokeOp>(op);
     SymbolRefAttr callee = invoke ? invoke.getCalleeSymbol() : SymbolRefAttr();
     auto called =

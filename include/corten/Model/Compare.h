@@ -3,10 +3,10 @@
 // Two models side by side: what `corten diff` prints. The matching is
 // lib/GraphDiff's.
 
-#ifndef CORTEN_INSPECT_COMPARE_H
-#define CORTEN_INSPECT_COMPARE_H
+#ifndef CORTEN_MODEL_COMPARE_H
+#define CORTEN_MODEL_COMPARE_H
 
-#include "corten/Inspect/Model.h"
+#include "corten/Model/Model.h"
 
 namespace corten {
 
@@ -43,4 +43,4 @@ private:
 
 } // namespace corten
 
-#endif // CORTEN_INSPECT_COMPARE_H
+#endif // CORTEN_MODEL_COMPARE_H

@@ -3,10 +3,10 @@
 // From `.pt2` files to a model that can be looked at and written: what
 // `corten convert` does, without Python and without torch.
 
-#ifndef CORTEN_INSPECT_CONVERT_H
-#define CORTEN_INSPECT_CONVERT_H
+#ifndef CORTEN_MODEL_CONVERT_H
+#define CORTEN_MODEL_CONVERT_H
 
-#include "corten/Inspect/Model.h"
+#include "corten/Model/Model.h"
 
 #include <functional>
 
@@ -46,4 +46,4 @@ convertFiles(const std::vector<ProgramFile> &files,
 
 } // namespace corten
 
-#endif // CORTEN_INSPECT_CONVERT_H
+#endif // CORTEN_MODEL_CONVERT_H

@@ -3,19 +3,16 @@
 // What a conversion made, counted: for people who want to see whether a model
 // became what they expect. It reads the module and changes nothing.
 
-#ifndef CORTEN_CONVERSION_ATENTOCOREAI_REPORT_H
-#define CORTEN_CONVERSION_ATENTOCOREAI_REPORT_H
+#ifndef CORTEN_INSPECT_REPORT_H
+#define CORTEN_INSPECT_REPORT_H
 
 #include "corten/Conversion/AtenToCoreAI/Conversion.h"
 #include "corten/Inspect/Compression.h"
+#include "corten/Inspect/OpCount.h"
 
 namespace corten {
 
 struct ConversionReport {
-  struct Count {
-    std::string name;
-    size_t count = 0;
-  };
   /// A named argument of an entry point, with its type as printed.
   struct Argument {
     std::string entryPoint;
@@ -29,10 +26,10 @@ struct ConversionReport {
     size_t bytes = 0;
   };
 
-  /// Operations by name without the dialect, most frequent first.
-  std::vector<Count> operations;
-  /// Calls of composites by the name in their declaration.
-  std::vector<Count> composites;
+  /// By name, those of composites among them, most frequent first.
+  std::vector<OpCount> operations;
+  /// Graphs of composites by the name in their declaration.
+  std::vector<OpCount> composites;
   std::vector<Argument> states;
   /// Inputs of entry points that nothing reads.
   std::vector<Argument> deadInputs;
@@ -52,11 +49,6 @@ struct ConversionReport {
 
 ConversionReport summarize(const ConvertedModule &module);
 
-/// The weights that a program has one to the byte and a conversion packs: path
-/// and type ("int4"), in the order of the program.
-std::vector<std::pair<std::string, ScalarType>>
-narrowWeights(const Program &program);
-
 } // namespace corten
 
-#endif // CORTEN_CONVERSION_ATENTOCOREAI_REPORT_H
+#endif // CORTEN_INSPECT_REPORT_H

@@ -5,7 +5,7 @@
 
 #define OPENSSL_SUPPRESS_DEPRECATED
 
-#include "Digest.h"
+#include "corten/Support/Digest.h"
 
 #include <openssl/sha.h>
 

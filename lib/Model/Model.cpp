@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "corten/Inspect/Model.h"
+#include "corten/Model/Model.h"
 
 #include "Strip.h"
 #include "corten/Asset/Asset.h"
 #include "corten/Asset/Translation.h"
 #include "corten/Dialect/CoreAI/IR/CoreAIOps.h"
 #include "corten/Handover/Receive.h"
+#include "corten/Support/Limits.h"
 #include "corten/View/View.h"
 #include "mlir/Bytecode/BytecodeReader.h"
 #include "mlir/IR/AsmState.h"
@@ -94,7 +95,6 @@ private:
 
 /// MLIR's parser calls itself for every bracket and would run out of stack.
 static bool isNestedTooDeeply(StringRef text) {
-  constexpr size_t kMaxDepth = 256;
   size_t depth = 0;
   for (size_t i = 0; i < text.size(); ++i) {
     switch (text[i]) {
@@ -114,7 +114,7 @@ static bool isNestedTooDeeply(StringRef text) {
     case '[':
     case '{':
     case '<':
-      if (++depth > kMaxDepth)
+      if (++depth > kDeepestNesting)
         return true;
       break;
     case ')':

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "corten/Inspect/Convert.h"
+#include "corten/Model/Convert.h"
 
 #include "corten/Dialect/CoreAI/IR/CoreAIOps.h"
 #include "corten/Handover/Receive.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "Table.h"
+#include "corten/Support/Table.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Unicode.h"

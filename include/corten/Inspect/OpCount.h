@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// How often each operation occurs, for `corten ops` and `corten info`.
+// How often each operation occurs, by one rule for `corten ops`, `corten info`
+// and the report of a conversion: an operation counts once wherever it stands,
+// in regions too. Graphs are no operations, nor is what says where values come
+// from (`debuginfo`), nor what stands in for calls that the user lowers.
 
-#ifndef CORTEN_GRAPHDIFF_OPCOUNT_H
-#define CORTEN_GRAPHDIFF_OPCOUNT_H
+#ifndef CORTEN_INSPECT_OPCOUNT_H
+#define CORTEN_INSPECT_OPCOUNT_H
 
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
@@ -38,13 +41,17 @@ struct OpCounts {
     size_t total() const;
   };
 
-  /// Names without the prefix of the dialect. Everything that the program
-  /// holds, in regions too; what is in composites is among `composites`.
+  /// Names without the prefix of the dialect. What is in composites is among
+  /// `composites`.
   std::vector<OpCount> ops;
   /// By name.
   std::vector<Composite> composites;
 
   size_t total() const;
+  /// `ops` and those of all composites together.
+  std::vector<OpCount> everywhere() const;
+  /// How many graphs each composite has.
+  std::vector<OpCount> instances() const;
 };
 
 /// Whether a call of a composite counts as the one operation that it stands for
@@ -74,4 +81,4 @@ llvm::json::Value toJson(const OpCounts &counts);
 
 } // namespace corten
 
-#endif // CORTEN_GRAPHDIFF_OPCOUNT_H
+#endif // CORTEN_INSPECT_OPCOUNT_H

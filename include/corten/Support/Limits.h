@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Numbers that several libraries have to agree on.
+
+#ifndef CORTEN_SUPPORT_LIMITS_H
+#define CORTEN_SUPPORT_LIMITS_H
+
+#include <cstddef>
+#include <cstdint>
+
+namespace corten {
+
+/// Weights start at multiples of it, in memory and in assets: coreai-core takes
+/// no others, and loaders refuse larger ones.
+inline constexpr size_t kWeightAlignment = 16;
+
+/// A constant of this many elements that are not all the same is a weight, with
+/// its data outside the program; one of fewer stands in the program itself.
+inline constexpr int64_t kWeightElements = 256;
+
+/// How deep what is read may be nested. Parsers call themselves for each
+/// bracket, and no author nests this far.
+inline constexpr unsigned kDeepestNesting = 256;
+
+} // namespace corten
+
+#endif // CORTEN_SUPPORT_LIMITS_H
