@@ -13,12 +13,8 @@
 #include "corten/Conversion/AtenToCoreAI/Conversion.h"
 #include "corten/Pt2/Convert.h"
 
-#include "Archive.h"
-#include "ArchiveBuilder.h"
-#include "Json.h"
+#include "GraphReader.h"
 #include "OperatorSchema.h"
-#include "Payload.h"
-#include "ProgramReader.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/JSON.h"
@@ -37,89 +33,18 @@ namespace json = llvm::json;
 extern "C" size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t maxSize);
 
 //===----------------------------------------------------------------------===//
-// The weights that a program names
-//===----------------------------------------------------------------------===//
-
-/// Small integers of any width.
-static StringRef weightData() {
-  static const std::string data = [] {
-    std::string bytes(1 << 16, '\0');
-    for (size_t at = 0; at < bytes.size(); at += 8)
-      bytes[at] = static_cast<char>(at / 8 % 4);
-    return bytes;
-  }();
-  return data;
-}
-
-/// A description of one tensor for each that the signature has, of the type and
-/// shape that the graph gives it.
-static std::string describeWeights(const json::Value &program) {
-  json::Object config;
-  const json::Object *root = program.getAsObject();
-  const json::Object *module = root ? root->getObject("graph_module") : nullptr;
-  const json::Object *graph = module ? module->getObject("graph") : nullptr;
-  const json::Object *tensors =
-      graph ? graph->getObject("tensor_values") : nullptr;
-  const json::Object *signature =
-      module ? module->getObject("signature") : nullptr;
-  const json::Array *specs =
-      signature ? signature->getArray("input_specs") : nullptr;
-  if (specs && tensors) {
-    for (const json::Value &spec : *specs) {
-      if (!spec.getAsObject())
-        continue;
-      for (const auto &[kind, value] : *spec.getAsObject()) {
-        const json::Object *input = value.getAsObject();
-        const json::Object *arg = input ? input->getObject("arg") : nullptr;
-        if (!arg)
-          continue;
-        const json::Value *meta =
-            tensors->get(arg->getString("name").value_or(""));
-        for (StringRef member :
-             {"parameter_name", "buffer_name", "tensor_constant_name"})
-          if (std::optional<StringRef> name = input->getString(member);
-              name && meta)
-            config[*name] =
-                json::Object{{"path_name", "w"}, {"tensor_meta", *meta}};
-      }
-    }
-  }
-  std::string text;
-  llvm::raw_string_ostream(text)
-      << json::Value(json::Object{{"config", std::move(config)}});
-  return text;
-}
-
-//===----------------------------------------------------------------------===//
 // A conversion
 //===----------------------------------------------------------------------===//
 
-static llvm::Expected<std::unique_ptr<Program>> readProgram(StringRef text) {
-  llvm::Expected<JsonDocument> document = JsonDocument::parse(text);
-  if (!document)
-    return document.takeError();
-  // What torch writes but JSON does not know (NaN) describes no weight.
-  llvm::Expected<json::Value> program = json::parse(text);
-  std::string config = R"({"config": {}})";
-  if (program)
-    config = describeWeights(*program);
-  else
-    llvm::consumeError(program.takeError());
-  llvm::Expected<TorchArchive> archive = TorchArchive::open(
-      ownedBytes(zipOf({{"a/config", config}, {"a/w", weightData()}})));
-  llvm::Expected<Payload> weights =
-      Payload::fromConfig(llvm::cantFail(std::move(archive)), "config", "");
-  if (!weights)
-    return weights.takeError();
-  return ProgramReader(*weights, *weights)
-      .read(document->root(), [](const Operator &op) {
-        return !op.mutates && hasLowering(op.nameSpace, op.name);
-      });
-}
+/// No weight of a seed is larger.
+static constexpr size_t kMaxWeightBytes = 1 << 16;
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
   std::string text(reinterpret_cast<const char *>(bytes), size);
-  llvm::Expected<std::unique_ptr<Program>> program = readProgram(text);
+  llvm::Expected<std::unique_ptr<Program>> program =
+      readGraph(text, kMaxWeightBytes, [](const Operator &op) {
+        return !op.mutates && hasLowering(op.nameSpace, op.name);
+      });
   if (!program) {
     llvm::consumeError(program.takeError());
     return 0;

@@ -7,7 +7,7 @@ import lit.formats
 config.name = "Corten"
 config.test_format = lit.formats.ShTest(execute_external=False)
 config.test_source_root = os.path.dirname(__file__)
-config.suffixes = [".mlir"]
+config.suffixes = [".mlir", ".json"]
 config.excludes = ["Inputs"]
 
 # Our tools first: LLVM's folder holds an opt for every dialect but ours.

@@ -51,9 +51,8 @@ static bool readSizes(JsonValue list, llvm::SmallVector<int64_t> &out) {
   return true;
 }
 
-/// Shape, strides and type of a tensor that exists.
-static llvm::Error readMeta(JsonValue meta, StringRef name,
-                            SavedTensor &tensor) {
+llvm::Error pt2::readTensorMeta(JsonValue meta, StringRef name,
+                                SavedTensor &tensor) {
   std::optional<int64_t> dtype = meta["dtype"].integer();
   std::optional<int64_t> offset = meta["storage_offset"]["as_int"].integer();
   if (!dtype || !offset || !readSizes(meta["sizes"], tensor.shape) ||
@@ -104,11 +103,12 @@ llvm::Expected<Payload> Payload::fromConfig(const TorchArchive &archive,
             "the tensor '" + name + "': " + llvm::toString(saved.takeError()));
       tensor = std::move(*saved);
     } else {
-      if (llvm::Error error = readMeta(entry["tensor_meta"], name, tensor))
+      if (llvm::Error error =
+              readTensorMeta(entry["tensor_meta"], name, tensor))
         return error;
       tensor.storage = std::move(*data);
     }
-    payload.tensors[name] = std::move(tensor);
+    payload.add(name, std::move(tensor));
   }
   return payload;
 }
@@ -124,7 +124,7 @@ llvm::Expected<Payload> Payload::fromSaved(const TorchArchive &archive,
                                    "': " + llvm::toString(saved.takeError()));
   Payload payload;
   for (auto &[key, tensor] : *saved)
-    payload.tensors[key] = std::move(tensor);
+    payload.add(key, std::move(tensor));
   return payload;
 }
 

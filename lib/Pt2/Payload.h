@@ -29,12 +29,20 @@ public:
   static llvm::Expected<Payload> fromSaved(const TorchArchive &archive,
                                            llvm::StringRef name);
 
+  void add(llvm::StringRef name, SavedTensor tensor) {
+    tensors[name] = std::move(tensor);
+  }
+
   /// Null if there is no tensor of that name.
   const SavedTensor *find(llvm::StringRef name) const;
 
 private:
   llvm::StringMap<SavedTensor> tensors;
 };
+
+/// Shape, strides, offset and type of the tensor `name` from its description.
+llvm::Error readTensorMeta(JsonValue meta, llvm::StringRef name,
+                           SavedTensor &tensor);
 
 /// The elements of a tensor in row-major order: a view of the file if they lie
 /// there in one piece, and a copy otherwise. Fails if it reaches beyond its
