@@ -20,10 +20,11 @@ help: ## list the targets
 setup: ## install what is missing: Debian packages, .venv, CMake configuration
 	@scripts/setup
 
-build: setup ## build the libraries, the tools and the Python extension
-	@cmake --build build/dev
+build: ## build the libraries, the tools, the Python extension and the tests
+	@scripts/setup all
 
-demo: build ## convert, save and run a vision transformer
+demo: ## build what it needs; convert, save and run a vision transformer
+	@scripts/setup _native corten
 	@.venv/bin/python examples/demo.py
 
 test: build ## lint, lit, unit tests, fuzzing, pytest

@@ -74,15 +74,22 @@ def _read() -> dict[str, Result]:
     return {result.name: result for result in (Result(**json.loads(x)) for x in lines)}
 
 
-def _compare(worker: _Worker, chosen: list[Architecture]) -> None:
-    """Prints what differs between the two front doors, and totals."""
+def _compare(worker: _Worker, chosen: list[Architecture]) -> list[str]:
+    """Prints what differs between the two front doors, and totals.
+
+    Returns the names of those whose decomposed program is not the same.
+    """
     totals: Counter[str] = Counter()
+    differing = []
     for architecture in chosen:
         for form, outcome in worker.compare(architecture).items():
             totals[f"{form}: {'same' if outcome == 'same' else 'not the same'}"] += 1
             print(f"{architecture.name}, {form}: {outcome}", flush=True)
+            if form == "decomposed" and outcome != "same":
+                differing.append(architecture.name)
     for outcome, count in sorted(totals.items()):
         print(f"{outcome}: {count}")
+    return differing
 
 
 def main() -> None:
@@ -104,8 +111,10 @@ def main() -> None:
     ]
     worker = _Worker()
     if arguments.archives:
-        _compare(worker, chosen)
+        differing = _compare(worker, chosen)
         worker.close()
+        if differing:
+            sys.exit(f"not the same: {', '.join(differing)}")
         return
     # What is not measured again keeps its result.
     results = _read()

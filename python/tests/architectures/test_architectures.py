@@ -11,6 +11,7 @@ import torch
 from benchmarks.op_counts.page import PAGE, departures, limits
 
 from architectures import report
+from architectures.__main__ import PAGE as TABLE
 from architectures.catalogue import ARCHITECTURES
 from architectures.measure import EXPORT_DIFFERS, Miss, Result, difference, measure
 
@@ -46,16 +47,30 @@ REPRESENTATIVE = [
 _LIMITS = limits(PAGE.read_text(), departures())
 
 
+def rows() -> dict[str, list[str]]:
+    """The columns of docs/architectures.md by name."""
+    lines = TABLE.read_text().split("|---|\n")[1].splitlines()
+    cells = [[c.strip() for c in line.strip("|").split(" | ")] for line in lines]
+    return {row[0]: row for row in cells}
+
+
 @pytest.mark.parametrize("name", REPRESENTATIVE)
 def test_architecture(name):
+    """It is as docs/architectures.md says."""
     result = measure(_BY_NAME[name])
     assert result.reason == ""
     assert result.converted
+    assert rows()[name][4:6] == ["yes", "yes"]
+    assert rows()[name][-1] == ""
     assert 0 < result.ops <= _LIMITS.get(name, result.ops)
 
 
 def test_names_are_distinct():
     assert len(_BY_NAME) == len(ARCHITECTURES)
+
+
+def test_every_architecture_has_a_row():
+    assert list(rows()) == list(_BY_NAME), "run `make architectures`"
 
 
 def test_difference():
