@@ -13,8 +13,6 @@ import torch
 from coreai._compiler import ir
 from coreai.authoring import AIProgram, Context
 
-from support.cases import convert, export
-
 #: Later releases have no way from text to a program.
 takes_text = pytest.mark.skipif(
     version("coreai-core") != "1.0.0b2", reason="programs cannot be made from text"
@@ -58,9 +56,6 @@ def declarations(program: AIProgram) -> list[tuple[str, str]]:
     return [(found[1], found[2]) for found in _DECLARATION.finditer(str(program))]
 
 
-_OP = re.compile(r"^\s*(?:%[\w:, #%]+ = )?coreai\.([\w.]+)")
-
-
 def program_of_op(op: str, inputs: list[str], constants: list[str], result: str) -> str:
     """The text of a program that is one op of inputs and constants."""
     arguments = ", ".join(
@@ -88,42 +83,3 @@ class _Function(torch.nn.Module):
 
     def forward(self, *args: torch.Tensor) -> Any:
         return self.fn(*args)
-
-
-def _optimized(
-    fn: Callable[..., Any],
-    args: tuple[torch.Tensor, ...],
-    dynamic: tuple[tuple[int, ...], ...] | None = None,
-) -> str:
-    # One tensor given twice would be exported as one input.
-    own = tuple(argument.clone() for argument in args)
-    program = convert(export(_Function(fn), own, dynamic))
-    program.optimize()
-    return str(program)
-
-
-def constants(fn: Callable[..., Any], *args: torch.Tensor) -> str:
-    """The constants of the optimized program, in order."""
-    values = re.findall(r"constant dense<(.*)> :", _optimized(fn, args))
-    return " ".join(
-        value if value.startswith("[") else f"{float(value):.10g}" for value in values
-    )
-
-
-def ops(
-    fn: Callable[..., Any],
-    *args: torch.Tensor,
-    dynamic: tuple[tuple[int, ...], ...] | None = None,
-) -> str:
-    """Names of the ops of the optimized program, in order, without constants.
-
-    ``B.`` stands for the broadcasting form; a composite's graph comes first and
-    ends in its ``output``.
-    """
-    names = []
-    for line in _optimized(fn, args, dynamic).splitlines():
-        found = _OP.match(line)
-        if found and found[1] not in ("constant", "graph"):
-            names.append(found[1].replace("decomposable.broadcasting_", "B."))
-    assert names[-1:] == ["output"]
-    return " ".join(names[:-1])
