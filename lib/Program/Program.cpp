@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "corten/Program/Program.h"
-#include "corten/Program/QuantizedLinear.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -217,10 +216,5 @@ void ProgramBuilder::addOutput(OutputSpec spec) {
 }
 
 std::unique_ptr<Program> ProgramBuilder::finish() {
-  recognizeQuantizedLinear(*this);
-  for (const OutputSpec &output : program->outputs)
-    for (InputSpec &input : program->inputs)
-      if (output.mutated && output.mutated == input.node)
-        input.isMutated = true;
   return std::move(program);
 }

@@ -5,6 +5,7 @@
 
 #include "ProgramReader.h"
 
+#include "corten/Program/Finish.h"
 #include "corten/Program/Functionalize.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -444,48 +445,6 @@ void ProgramReader::readOutput(JsonValue json,
   builder.addOutput(spec);
 }
 
-/// The signature has one entry for each output of the graph. New values of
-/// state come first: parameters, buffers, then inputs. The pairing of state
-/// names with values rests on it.
-void ProgramReader::checkOutputs() {
-  using Kind = OutputSpec::Kind;
-  auto rank = [](const OutputSpec &output) {
-    switch (output.kind) {
-    case Kind::ParameterMutation:
-      return 0;
-    case Kind::BufferMutation:
-      return 1;
-    case Kind::UserInputMutation:
-      return 2;
-    default:
-      return 3;
-    }
-  };
-  auto outputs =
-      llvm::make_filter_range(builder.outputs(), [](const OutputSpec &output) {
-        return output.kind != Kind::Token;
-      });
-  ArrayRef<Argument> returned = scope->graph->outputs;
-  if (returned.size() != size_t(llvm::range_size(outputs))) {
-    fail("the graph has " + Twine(returned.size()) +
-         " outputs, its signature " + Twine(llvm::range_size(outputs)));
-    return;
-  }
-  llvm::DenseSet<const Node *> mutated;
-  int last = 0;
-  for (auto [output, value] : llvm::zip_equal(outputs, returned)) {
-    if (output.value.isValue() != value.isValue() ||
-        (value.isValue() && output.value.asNode() != value.asNode()))
-      fail("the graph returns another value than its signature says");
-    if (rank(output) < last)
-      fail("new values of state come in another order than buffers, inputs, "
-           "returned values");
-    last = rank(output);
-    if (output.mutated && !mutated.insert(output.mutated).second)
-      fail("'" + output.mutated->name + "' has two new values");
-  }
-}
-
 void ProgramReader::readSignature(JsonValue signature) {
   if (!signature["input_specs"].isArray() ||
       !signature["output_specs"].isArray()) {
@@ -493,28 +452,19 @@ void ProgramReader::readSignature(JsonValue signature) {
     return;
   }
   llvm::StringMap<const Node *> owned;
-  llvm::DenseSet<const Node *> described;
   for (JsonValue spec : signature["input_specs"].elements()) {
     readInput(spec, owned);
     if (hasFailed())
       return;
-    const Node *node = builder.inputs().back().node;
-    if (node && (node->kind != Node::Kind::Placeholder ||
-                 !described.insert(node).second))
-      fail("'" + node->name + "' is no input, or one that stands twice");
   }
-  size_t numInputs = llvm::count_if(scope->graph->nodes, [](const Node *node) {
-    return node->kind == Node::Kind::Placeholder;
-  });
-  if (builder.inputs().size() != numInputs)
-    fail("the graph has " + Twine(numInputs) + " inputs, its signature " +
-         Twine(builder.inputs().size()));
   for (JsonValue spec : signature["output_specs"].elements()) {
     readOutput(spec, owned);
     if (hasFailed())
       return;
   }
-  checkOutputs();
+  // What comes before the program is finished relies on it.
+  if (llvm::Error error = checkSignature(builder.building()))
+    fail(std::move(error));
 }
 
 /// Refuses calls with an object of a class of the user's, also those whose
@@ -576,7 +526,7 @@ ProgramReader::read(JsonValue root,
   if (hasFailed())
     return llvm::createStringError(problem);
   if (!isFunctional)
-    return builder.finish();
+    return finishProgram(builder);
   checkObjects();
   if (hasFailed())
     return llvm::createStringError(problem);
@@ -600,5 +550,5 @@ ProgramReader::read(JsonValue root,
           ": only torch can decompose this program; call "
           "run_decompositions() before saving it");
   }
-  return builder.finish();
+  return finishProgram(builder);
 }

@@ -100,7 +100,6 @@ private:
   void readOutput(JsonValue json, const llvm::StringMap<const Node *> &owned);
   int weightOf(const SavedTensor *tensor, llvm::StringRef target,
                const Node *node);
-  void checkOutputs();
   void checkObjects();
   void readRanges(JsonValue ranges);
 

@@ -6,6 +6,7 @@
 #include "Bindings.h"
 #include "KeepAlive.h"
 
+#include "corten/Program/Finish.h"
 #include "corten/Program/Functionalize.h"
 #include "corten/Program/MemoryLayout.h"
 #include "corten/Program/Outline.h"
@@ -190,7 +191,9 @@ public:
     if (!modules.empty())
       raise(outlineModules(builder, std::move(modules)));
     builder.setOriginOwner(bindings::keepAlive(origins));
-    return builder.finish();
+    llvm::Expected<std::unique_ptr<Program>> program = finishProgram(builder);
+    raise(program.takeError());
+    return std::move(*program);
   }
 
 private:

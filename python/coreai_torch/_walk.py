@@ -7,12 +7,7 @@ import operator
 from typing import TYPE_CHECKING, Any, cast
 
 import torch
-from torch.export.graph_signature import (
-    ConstantArgument,
-    InputKind,
-    OutputKind,
-    OutputSpec,
-)
+from torch.export.graph_signature import ConstantArgument, InputKind
 
 from coreai_torch._compression._floatx import Float4Tensor
 from coreai_torch._compression._intx import SubbyteTensor
@@ -43,29 +38,6 @@ _OUTPUT_KINDS = {
     "USER_INPUT_MUTATION": _native.OutputKind.USER_INPUT_MUTATION,
     "TOKEN": _native.OutputKind.TOKEN,
 }
-#: The order that callers rely on for ``state_names``.
-_STATE_ORDER = ("PARAMETER_MUTATION", "BUFFER_MUTATION", "USER_INPUT_MUTATION")
-
-
-def _check_layout(specs: list[OutputSpec]) -> None:
-    """New values of state come first: parameters, buffers, then inputs.
-
-    The pairing of state names with values rests on it, so another layout must
-    not be guessed at.
-    """
-    kinds = [spec.kind.name for spec in specs if spec.kind is not OutputKind.TOKEN]
-    states = [kind for kind in kinds if kind in _STATE_ORDER]
-    if states != sorted(states, key=_STATE_ORDER.index):
-        msg = f"state outputs must list buffers first, then inputs; got {states}"
-        raise AssertionError(msg)
-    if kinds[: len(states)] != states:
-        msg = f"state outputs must come before returned values; got {kinds}"
-        raise AssertionError(msg)
-    targets = [spec.target for spec in specs if spec.kind.name in _STATE_ORDER]
-    if len(set(targets)) != len(targets):
-        msg = f"the number of state inputs and outputs differs: {targets}"
-        raise AssertionError(msg)
-
 
 #: Calls an op in order with other effects: prints, checks, foreign state.
 _WITH_EFFECTS = torch.ops.higher_order.with_effects
@@ -275,7 +247,6 @@ class Walker:
                 target,
                 self.weight(tensor) if tensor is not None else -1,
             )
-        _check_layout(signature.output_specs)
         for spec in signature.output_specs:
             kind = spec.kind.name
             if kind not in _OUTPUT_KINDS:
@@ -287,7 +258,7 @@ class Walker:
             mutated = None
             if kind == "USER_INPUT_MUTATION":
                 mutated = nodes[spec.target]
-            elif kind in _STATE_ORDER:
+            elif kind.endswith("_MUTATION"):
                 mutated = nodes[owned[spec.target]]
             builder.output(_OUTPUT_KINDS[kind], node_of(spec.arg), mutated)
 

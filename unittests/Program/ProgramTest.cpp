@@ -79,18 +79,6 @@ TEST(ProgramTest, WeightsAreViewsThatKeepTheirOwner) {
   EXPECT_TRUE(released);
 }
 
-TEST(ProgramTest, MutationsMarkTheirInput) {
-  ProgramBuilder builder;
-  Node &x = builder.addNode(builder.mainGraph(), Node::Kind::Placeholder, "x");
-  Node &b = builder.addNode(builder.mainGraph(), Node::Kind::Placeholder, "b");
-  builder.addInput({InputSpec::Kind::Buffer, &b, "b", 0, false});
-  builder.addInput({InputSpec::Kind::UserInput, &x, "", -1, false});
-  builder.addOutput({OutputSpec::Kind::BufferMutation, Argument::node(&x), &b});
-  std::unique_ptr<Program> program = builder.finish();
-  EXPECT_TRUE(program->inputs[0].isMutated);
-  EXPECT_FALSE(program->inputs[1].isMutated);
-}
-
 TEST(ProgramTest, SymbolsAreSharedByExpression) {
   ProgramBuilder builder;
   unsigned n = builder.symbol("s0");

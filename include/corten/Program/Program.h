@@ -499,7 +499,7 @@ public:
     program->originOwner = std::move(owner);
   }
 
-  /// Ends the building: marks mutated inputs and hands the program over.
+  /// Hands over what was built, as it is; finishProgram() ends a building.
   std::unique_ptr<Program> finish();
 
 private:

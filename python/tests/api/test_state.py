@@ -507,16 +507,16 @@ def test_another_layout_is_refused():
     mixed = program()
     specs = mixed.graph_signature.output_specs
     specs[0], specs[1] = specs[1], specs[0]
-    with pytest.raises(AssertionError, match="buffers first"):
+    with pytest.raises(ValueError, match="buffers first, then inputs"):
         TorchConverter().add_exported_program(mixed)
     late = program()
     specs = late.graph_signature.output_specs
     specs[1], specs[2] = specs[2], specs[1]
-    with pytest.raises(AssertionError, match="before returned values"):
+    with pytest.raises(ValueError, match="before returned values"):
         TorchConverter().add_exported_program(late)
     twice = program()
     twice.graph_signature.output_specs.insert(0, twice.graph_signature.output_specs[0])
-    with pytest.raises(AssertionError, match="number of state"):
+    with pytest.raises(ValueError, match="'b_a' has two new values"):
         TorchConverter().add_exported_program(twice)
 
 

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The end of a program's building: what was handed over is checked, and
+// rewritten by the passes that every program goes through.
+
+#ifndef CORTEN_PROGRAM_FINISH_H
+#define CORTEN_PROGRAM_FINISH_H
+
+#include "corten/Program/Program.h"
+
+#include "llvm/Support/Error.h"
+
+namespace corten {
+
+/// A rewriting of a program that is complete.
+struct ProgramPass {
+  llvm::StringLiteral name;
+  void (*run)(ProgramBuilder &builder);
+};
+
+/// What finishProgram() does to a program, in this order.
+llvm::ArrayRef<ProgramPass> finishingPasses();
+
+/// Checks that the signature is that of the main graph: it describes every
+/// input once and every output in order, and new values of state stand where
+/// their names are looked for: before returned values, first those of
+/// parameters, then of buffers, then of inputs.
+llvm::Error checkSignature(const Program &program);
+
+/// Ends the building: checks the program, runs the passes and hands it over.
+llvm::Expected<std::unique_ptr<Program>> finishProgram(ProgramBuilder &builder);
+
+} // namespace corten
+
+#endif // CORTEN_PROGRAM_FINISH_H

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "corten/Program/Finish.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+#include "gtest/gtest.h"
+
+using namespace corten;
+
+namespace {
+
+using Out = OutputSpec::Kind;
+
+/// Two buffers `a` and `b` and an input `x`; outputs are added by the test.
+struct Draft {
+  ProgramBuilder builder;
+  Node *a = nullptr, *b = nullptr, *x = nullptr;
+
+  Draft() {
+    auto add = [&](llvm::StringRef name, InputSpec::Kind kind) {
+      Node &node =
+          builder.addNode(builder.mainGraph(), Node::Kind::Placeholder, name);
+      builder.addInput({kind, &node, name, -1, false});
+      return &node;
+    };
+    a = add("a", InputSpec::Kind::Buffer);
+    b = add("b", InputSpec::Kind::Buffer);
+    x = add("x", InputSpec::Kind::UserInput);
+  }
+  void output(Out kind, const Node *mutated = nullptr) {
+    builder.mainGraph().outputs.push_back(Argument::node(x));
+    builder.addOutput({kind, Argument::node(x), mutated});
+  }
+  std::string finish() {
+    llvm::Expected<std::unique_ptr<Program>> finished = finishProgram(builder);
+    if (!finished)
+      return llvm::toString(finished.takeError());
+    program = std::move(*finished);
+    return "";
+  }
+  std::unique_ptr<Program> program;
+};
+
+TEST(FinishTest, MutationsMarkTheirInput) {
+  Draft draft;
+  draft.output(Out::BufferMutation, draft.b);
+  draft.output(Out::UserOutput);
+  EXPECT_EQ(draft.finish(), "");
+  EXPECT_FALSE(draft.program->inputs[0].isMutated);
+  EXPECT_TRUE(draft.program->inputs[1].isMutated);
+  EXPECT_FALSE(draft.program->inputs[2].isMutated);
+}
+
+TEST(FinishTest, TheOrderOfStates) {
+  Draft draft;
+  draft.output(Out::BufferMutation, draft.b);
+  draft.output(Out::BufferMutation, draft.a);
+  draft.output(Out::UserInputMutation, draft.x);
+  draft.output(Out::UserOutput);
+  EXPECT_EQ(draft.finish(), "");
+
+  Draft mixed;
+  mixed.output(Out::UserInputMutation, mixed.x);
+  mixed.output(Out::BufferMutation, mixed.b);
+  EXPECT_EQ(mixed.finish(),
+            "the new value of 'b' stands too late: those of state come before "
+            "returned values, parameters and buffers first, then inputs");
+
+  Draft late;
+  late.output(Out::UserOutput);
+  late.output(Out::UserInputMutation, late.x);
+  EXPECT_NE(late.finish().find("'x' stands too late"), std::string::npos);
+
+  Draft twice;
+  twice.output(Out::BufferMutation, twice.a);
+  twice.output(Out::BufferMutation, twice.a);
+  EXPECT_EQ(twice.finish(), "'a' has two new values");
+}
+
+TEST(FinishTest, TheSignatureIsThatOfTheGraph) {
+  Draft more;
+  more.output(Out::UserOutput);
+  more.builder.addOutput({Out::Token, {}, nullptr});
+  more.builder.addOutput({Out::UserOutput, {}, nullptr});
+  EXPECT_EQ(more.finish(), "the graph has 1 outputs, its signature 2");
+
+  Draft other;
+  other.builder.mainGraph().outputs.push_back(Argument::node(other.a));
+  other.builder.addOutput({Out::UserOutput, Argument::node(other.x), nullptr});
+  EXPECT_EQ(other.finish(),
+            "the graph returns another value than its signature says");
+
+  Draft twice;
+  twice.builder.addInput({InputSpec::Kind::UserInput, twice.x, "", -1, false});
+  EXPECT_EQ(twice.finish(), "'x' is no input, or one that stands twice");
+
+  Draft unknown;
+  unknown.builder.addNode(unknown.builder.mainGraph(), Node::Kind::Placeholder,
+                          "y");
+  EXPECT_EQ(unknown.finish(), "the graph has 4 inputs, its signature 3");
+}
+
+TEST(FinishTest, PassesHaveNames) {
+  auto names = llvm::map_range(
+      finishingPasses(), [](const ProgramPass &pass) { return pass.name; });
+  EXPECT_TRUE(llvm::is_contained(names, "recognize-quantized-linear"));
+}
+
+} // namespace
