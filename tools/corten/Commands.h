@@ -36,6 +36,14 @@ void addOps(CLI::App &app, int &exitCode);
 void addDoctor(CLI::App &app, int &exitCode);
 void addView(CLI::App &app, int &exitCode);
 void addStrip(CLI::App &app, int &exitCode);
+/// Help, and what shells and manuals are made from. Last: it shows the others.
+void addHelp(CLI::App &app, int &exitCode);
+
+/// Null if there is no such command.
+const CLI::App *findCommand(CLI::App &app, llvm::StringRef name);
+
+/// What to say of a command that does not exist: which one may be meant.
+std::string unknownCommand(CLI::App &app, llvm::StringRef name);
 
 /// Says on one line what went wrong, and returns BadInput.
 int fail(llvm::Error error);

@@ -49,7 +49,8 @@ int main(int argc, char **argv) {
                "and changes assets.",
                "corten");
   app.set_version_flag("--version", "corten " CORTEN_VERSION_STRING);
-  app.require_subcommand(1);
+  // CLI11 would say which argument it did not expect; see unknownCommand().
+  app.require_subcommand(0, 1);
   app.footer("Exit status: 0 if all is well, 1 if a command found differences "
              "or traps,\n2 if arguments or files are bad.\n"
              "corten COMMAND --help shows the options of a command, with "
@@ -64,6 +65,14 @@ int main(int argc, char **argv) {
   tool::addDoctor(app, exitCode);
   tool::addOps(app, exitCode);
   tool::addView(app, exitCode);
+  tool::addHelp(app, exitCode);
+  if (argc < 2) {
+    llvm::errs() << app.help();
+    return tool::BadInput;
+  }
+  if (llvm::StringRef name = argv[1];
+      !name.starts_with("-") && !tool::findCommand(app, name))
+    return tool::fail(tool::unknownCommand(app, name));
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success &request) {

@@ -31,6 +31,11 @@ def commands() -> list[str]:
     return re.findall(r"^  (\w+)", listed, re.MULTILINE)
 
 
+def file_commands() -> list[str]:
+    """Those that read files."""
+    return [name for name in commands() if name not in ("help", "completion")]
+
+
 def check_type(value: Any, kind: Any) -> None:
     """Is the data what its declaration says, no more and no less?"""
     if is_typeddict(kind):
@@ -573,6 +578,62 @@ class TestHelp:
             assert answer.status in ((0, 1) if command == "doctor" else (0,)), example
             assert not answer.err
 
+    def test_no_command(self) -> None:
+        answer = corten()
+        assert answer.status == 2
+        assert answer.err == corten("help").out == corten("--help").out
+
+    def test_help_of_a_command(self) -> None:
+        assert corten("help", "diff").out == corten("diff", "--help").out
+        answer = corten("help", "bogus")
+        assert answer.status == 2
+        assert "unknown command 'bogus'" in answer.err
+
+    @pytest.mark.parametrize(
+        ("written", "meant"),
+        [("vew", "view"), ("inf", "info"), ("covnert", "convert"), ("dif", "diff")],
+    )
+    def test_unknown_commands(self, written: str, meant: str) -> None:
+        answer = corten(written)
+        assert answer.status == 2
+        assert answer.err == (
+            f"corten: error: unknown command '{written}', did you mean '{meant}'?\n"
+        )
+
+    def test_unknown_command_like_none(self) -> None:
+        assert corten("bogus").err == (
+            "corten: error: unknown command 'bogus'; corten help lists the commands\n"
+        )
+
+    def test_completion_of_bash(self) -> None:
+        script = corten("completion", "bash").out
+        tried = subprocess.run(
+            [
+                "bash",
+                "-c",
+                f"{script}\n"
+                "COMP_WORDS=(corten con) COMP_CWORD=1; _corten; echo ${COMPREPLY[@]}\n"
+                "COMP_WORDS=(corten strip --o) COMP_CWORD=2; _corten\n"
+                "echo ${COMPREPLY[@]}",
+            ],
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        assert tried.stdout.splitlines() == ["convert", "--output"]
+
+    @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+    def test_completion_knows_every_command(self, shell: str) -> None:
+        script = corten("completion", shell).out
+        for command in commands():
+            assert command in script
+
+    def test_manual(self) -> None:
+        page = corten("manual").out
+        assert page.startswith(".TH CORTEN 1\n")
+        for command in commands():
+            assert f"\n.SS corten {command}" in page
+
     def test_every_command_is_documented(self) -> None:
         text = (Path(__file__).parents[3] / "docs" / "cli.md").read_text()
         for command in commands():
@@ -580,7 +641,7 @@ class TestHelp:
 
 
 class TestBadInput:
-    @pytest.mark.parametrize("command", commands())
+    @pytest.mark.parametrize("command", file_commands())
     def test_arguments(self, command: str) -> None:
         for arguments in ([], ["--what"], ["/nowhere.aimodel", "--what"]):
             answer = corten(command, *arguments)
@@ -625,7 +686,7 @@ class TestBadInput:
                 program.unlink()
                 program.mkdir()
         out = asset.with_name("out.aimodel")
-        for command in commands():
+        for command in file_commands():
             extra = {"strip": ["-o", out], "convert": ["-o", out], "diff": [asset]}
             answer = corten(command, asset, *extra.get(command, []))
             assert (answer.status, answer.out) == (2, ""), command
