@@ -136,6 +136,21 @@ def check_supported(
     )
 
 
+def _remedies(offenders: list[_Offender]) -> list[str]:
+    """What to do about ops that are not ATen's, a line each."""
+    kernels = [o for o in offenders if o[1] == KERNEL_NAMESPACE]
+    remedies = []
+    if kernels:
+        names = ", ".join(o[0].split(".")[1] for o in kernels)
+        remedies.append(
+            "Fix: register the Metal kernels with "
+            f"register_custom_kernels([...]): {names}."
+        )
+    if len(kernels) < len(offenders):
+        remedies.append("Fix: add a lowering with register_torch_lowering().")
+    return remedies
+
+
 def check_other_ops(
     program: _native.Program, entrypoint_name: str, lowerings: Collection[str] = ()
 ) -> None:
@@ -152,7 +167,7 @@ def check_other_ops(
             [
                 f"{entrypoint_name}: unable to handle call function op: {targets}",
                 *_details(offenders),
-                "Fix: add a lowering with register_torch_lowering().",
+                *_remedies(offenders),
             ]
         )
     )

@@ -558,6 +558,12 @@ class TorchConverter:
                 "expected a torch.export.ExportedProgram, "
                 f"got {type(exported_program).__name__}"
             )
+            if isinstance(exported_program, torch.nn.Module):
+                msg += (
+                    "\nFix: export the module first, "
+                    "ep = torch.export.export(module.eval(), args), and add ep with "
+                    "decompose=True; or use add_pytorch_module(module, export_fn)."
+                )
             raise TypeError(msg)
         start = time.perf_counter()
         program, is_snapshot, read_from = read_program(
@@ -594,15 +600,18 @@ class TorchConverter:
         chosen = [
             s for s in self._staged if names is None or s.entrypoint_name in names
         ]
+        known = [s.entrypoint_name for s in self._staged]
         if not chosen:
-            msg = (
-                "No programs to convert: stage one with add_exported_program() "
-                "or add_pytorch_module() first"
+            msg = "No programs to convert: " + (
+                f"none is staged as {sorted(names or ())}, but as {known}"
+                if known
+                else "stage one with add_exported_program() or "
+                "add_pytorch_module() first"
             )
             raise RuntimeError(msg)
-        unknown = (names or set()) - {s.entrypoint_name for s in self._staged}
+        unknown = (names or set()) - set(known)
         if unknown:
-            msg = f"no program is staged under {sorted(unknown)}"
+            msg = f"no program is staged as {sorted(unknown)}, but as {known}"
             raise ValueError(msg)
         return chosen
 
