@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from coreai_torch.kernels._kernel import NAMESPACE as KERNEL_NAMESPACE
 from corten import _native
 
 if TYPE_CHECKING:

@@ -241,6 +241,15 @@ class Walker:
                 owned[target] = spec.arg.name
             elif spec.kind is InputKind.CONSTANT_TENSOR:
                 tensor = constants[target]
+            if tensor is not None and tensor.is_meta:
+                module = target.rpartition(".")[0]
+                msg = (
+                    f"the weight '{target}' has no data: it is on the meta device"
+                    + (f", in the module '{module}'" if module else "")
+                    + ".\nFix: load the weights before exporting, for example "
+                    "model.to_empty(device='cpu') and model.load_state_dict(...)."
+                )
+                raise ValueError(msg)
             builder.input(
                 _INPUT_KINDS[spec.kind],
                 node_of(spec.arg),

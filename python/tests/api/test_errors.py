@@ -54,6 +54,34 @@ def test_custom_ops_are_reported_when_converting():
     assert "register_torch_lowering()" in message
 
 
+def test_an_entry_point_that_is_not_staged():
+    exported = export(torch.nn.ReLU(), (torch.randn(3),))
+    converter = TorchConverter().add_exported_program(exported)
+    with pytest.raises(RuntimeError, match=r"as \['foo'\], but as \['main'\]"):
+        converter.to_coreai(entrypoints=["foo"])
+    with pytest.raises(ValueError, match=r"as \['foo'\], but as \['main'\]"):
+        converter.to_coreai(entrypoints=["foo", "main"])
+    with pytest.raises(RuntimeError, match="stage one with add_exported_program"):
+        TorchConverter().to_coreai(entrypoints=["foo"])
+
+
+def test_a_module_in_the_place_of_its_program():
+    with pytest.raises(TypeError, match=r"got ReLU\nFix: export the module first"):
+        TorchConverter().add_exported_program(torch.nn.ReLU())
+    with pytest.raises(TypeError, match=r"got int$"):
+        TorchConverter().add_exported_program(3)
+
+
+def test_weights_without_data():
+    with torch.device("meta"):
+        module = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Linear(4, 4))
+    exported = export(module, (torch.randn(2, 3, device="meta"),))
+    with pytest.raises(
+        ValueError, match=r"'0.weight' has no data.*meta device, in the module '0'"
+    ):
+        TorchConverter().add_exported_program(exported)
+
+
 @pytest.mark.parametrize("namespace", ["coreai", "coreaix"])
 def test_ops_of_our_namespaces_may_be_registered_late(namespace):
     op = custom("registered_late", namespace)

@@ -359,12 +359,14 @@ def test_a_list_of_the_wrong_length():
 
 def test_a_kernel_must_be_registered():
     kernel = adder("conv_unregistered")
-    with pytest.raises(ValueError, match="unable to handle call function op"):
+    with pytest.raises(ValueError, match="unable to handle call function op") as error:
         convert(
             [],
             lambda x, y: kernel(x, y, **launch(x), result_shapes=[x.shape]),
             (torch.ones(8), torch.ones(8)),
         )
+    assert "register_custom_kernels([...]): conv_unregistered." in str(error.value)
+    assert "register_torch_lowering" not in str(error.value)
 
 
 def test_several_entry_points_share_kernels():
