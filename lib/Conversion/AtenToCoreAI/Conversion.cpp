@@ -2,8 +2,8 @@
 
 #include "corten/Conversion/AtenToCoreAI/Conversion.h"
 
-#include "Emission/Emitter.h"
 #include "Table.h"
+#include "Walk/ProgramEmitter.h"
 
 #include "corten/Dialect/CoreAI/IR/CoreAIDialect.h"
 #include "corten/Dialect/CoreAIX/IR/CoreAIXDialect.h"
@@ -111,7 +111,7 @@ corten::convert(ArrayRef<EntryPoint> entryPoints,
     return std::chrono::duration<double>(end - std::exchange(start, end))
         .count();
   };
-  Emitter emitter(*result, options);
+  ProgramEmitter emitter(*result, options);
   for (const EntryPoint &entry : entryPoints) {
     if (failed(emitter.emitEntryPoint(entry))) {
       error.message = diagnostics;

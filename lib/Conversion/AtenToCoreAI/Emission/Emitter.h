@@ -5,29 +5,26 @@
 // not, and the dialect's ops under short names. Helpers fold the trivial case
 // (a cast to the same type, a factor of one), so lowerings need no `if` for it
 // and the IR stays minimal. Static and dynamic shapes take the same path.
+//
+// Whoever walks the program (Walk/ProgramEmitter.h) is an emitter too;
+// lowerings see no more of it than the questions at the end.
 
 #ifndef CORTEN_LIB_CONVERSION_ATENTOCOREAI_EMISSION_EMITTER_H
 #define CORTEN_LIB_CONVERSION_ATENTOCOREAI_EMISSION_EMITTER_H
 
 #include "Emission/AtenNode.h"
-#include "Weights/WeightForms.h"
-
-#include "corten/Conversion/AtenToCoreAI/Conversion.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Diagnostics.h"
-#include "mlir/IR/SymbolTable.h"
 #include "mlir/Interfaces/InferTypeOpInterface.h"
 
 #include "llvm/ADT/DenseMap.h"
-#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 
 namespace corten {
 
 struct CompositeSpec;
-class DebugRecorder;
 enum class Departure : unsigned;
 
 /// The values of one lowered node, in result order.
@@ -38,10 +35,6 @@ enum class IndexKind { Signed, Unsigned };
 
 class Emitter {
 public:
-  /// Emits into the module of `result`, and notes there what it refers to.
-  Emitter(ConvertedModule &result, const ConversionOptions &options);
-  ~Emitter();
-
   //===------------------------------------------------------------------===//
   // Errors
   //===------------------------------------------------------------------===//
@@ -111,29 +104,11 @@ public:
   mlir::Value refined(const AtenNode &node, llvm::StringRef parameter) {
     return refined(node[parameter]);
   }
-  /// The same for an operand that a weight may be in another form than torch
-  /// has it in: packed, or of another shape.
-  mlir::Value compressed(const AtenNode &node, llvm::StringRef parameter);
-  /// Whether an operand is a weight.
-  bool isWeight(const AtenNode &node, llvm::StringRef parameter) {
-    return forms.weightOf(*node[parameter].asNode()) >= 0;
-  }
-  /// All that use the result of this call know that it is narrower than torch
-  /// says.
-  bool staysNarrow(const Node &node) const { return forms.staysNarrow(node); }
   /// Results of a node that has been lowered.
   llvm::ArrayRef<mlir::Value> results(const Node &node) const;
   void setResults(const Node &node, Results results);
   /// Drops the results of a node that does not outlive a lowering.
   void forget(const Node &node) { values.erase(&node); }
-  /// Something that is lowered picks this result of a call with several.
-  bool isUsed(const Node &node, unsigned result) const {
-    return usedResults.contains({&node, result});
-  }
-  /// Whether nothing but views of a higher rank use the matrix.
-  bool isSplitAgain(const Node &node) const {
-    return !usedMatrices.contains(&node);
-  }
 
   /// A tensor, a number or a symbolic number, as a value of element type
   /// `element`: tensors are cast, numbers become rank-0 constants, symbolic
@@ -172,17 +147,6 @@ public:
   mlir::Value indices(llvm::ArrayRef<int64_t> values,
                       IndexKind kind = IndexKind::Signed);
   mlir::Value floats(llvm::ArrayRef<float> values);
-  /// A weight of the program: inline when small or uniform, else a reference
-  /// to a resource. Fails when a value does not survive narrowing.
-  mlir::FailureOr<mlir::Value> weight(const TensorView &view,
-                                      llvm::StringRef name) {
-    return weight(view, {view.dtype, llvm::SmallVector<int64_t>(view.shape)},
-                  name);
-  }
-  /// The same in a form of its own. Fails too when an element is not of its
-  /// type.
-  mlir::FailureOr<mlir::Value>
-  weight(const TensorView &view, const WeightForm &form, llvm::StringRef name);
 
   //===------------------------------------------------------------------===//
   // Sizes
@@ -335,24 +299,37 @@ public:
   }
 
   //===------------------------------------------------------------------===//
-  // Graphs
+  // The program around the call
   //===------------------------------------------------------------------===//
 
+  /// The same as tensor() for an operand that a weight may be in another form
+  /// than torch has it in: packed, or of another shape.
+  virtual mlir::Value compressed(const AtenNode &node,
+                                 llvm::StringRef parameter) = 0;
+  /// Whether an operand is a weight.
+  virtual bool isWeight(const AtenNode &node,
+                        llvm::StringRef parameter) const = 0;
+  /// All that use the result of this call know that it is narrower than torch
+  /// says.
+  virtual bool staysNarrow(const Node &node) const = 0;
+  /// Something that is lowered picks this result of a call with several.
+  virtual bool isUsed(const Node &node, unsigned result) const = 0;
+  /// Whether nothing but views of a higher rank use the matrix.
+  virtual bool isSplitAgain(const Node &node) const = 0;
+
+  /// Data as a constant: inline when small or uniform, else a reference to a
+  /// resource. Fails when a value does not survive narrowing.
+  virtual mlir::FailureOr<mlir::Value> weight(const TensorView &view,
+                                              llvm::StringRef name) = 0;
   /// Emits a private graph with a composite declaration, filled by `body`, and
   /// a call of it. The operands' types are the graph's argument types.
-  mlir::FailureOr<mlir::Value> composite(
-      const CompositeSpec &spec, mlir::ValueRange operands,
-      llvm::function_ref<mlir::FailureOr<mlir::Value>(mlir::ValueRange)> body);
-
-  /// Lowers one program into a public graph. Fails with diagnostics out.
-  mlir::LogicalResult emitEntryPoint(const EntryPoint &entry);
-
+  virtual mlir::FailureOr<mlir::Value>
+  composite(const CompositeSpec &spec, mlir::ValueRange operands,
+            llvm::function_ref<mlir::FailureOr<mlir::Value>(mlir::ValueRange)>
+                body) = 0;
   /// Lowers the nodes of a graph at the insertion point, except those that no
   /// output needs.
-  mlir::LogicalResult emitNodes(const Graph &graph);
-
-  /// Ends the emission, after the last entry point.
-  void finish();
+  virtual mlir::LogicalResult emitNodes(const Graph &graph) = 0;
 
   mlir::OpBuilder builder;
   mlir::Location location;
@@ -365,6 +342,14 @@ public:
   /// so its tensors may turn out to have no elements.
   bool mayBeEmpty = false;
 
+protected:
+  /// Counts departures in `departures`, by their number.
+  Emitter(mlir::MLIRContext *context, std::vector<size_t> &departures);
+  ~Emitter() = default;
+
+  /// Drops the results of all nodes, before another program.
+  void forgetAll() { values.clear(); }
+
 private:
   using InferFn = mlir::LogicalResult (*)(
       mlir::MLIRContext *, std::optional<mlir::Location>, mlir::ValueRange,
@@ -375,72 +360,11 @@ private:
   mlir::Value reductionOfNothing(llvm::StringRef op, mlir::Value x,
                                  llvm::ArrayRef<int64_t> axes);
 
-  /// Drops constants behind `last` that nothing uses: numbers that became part
-  /// of a vector, say. They would only change the order in which coreai-core's
-  /// optimizer puts the others.
-  void dropUnusedConstants(mlir::Block *block, mlir::Operation *last,
-                           llvm::ArrayRef<mlir::Value> results);
-
-  mlir::LogicalResult checkOperands(const Node &node);
-  mlir::LogicalResult emitGetItem(const Node &node);
-  mlir::LogicalResult emitNode(const Node &node);
-  /// The graph of a call of an external module, in front of the entry point.
-  mlir::LogicalResult emitModuleGraph(const Program &program,
-                                      const ModuleCall &call);
-  mlir::LogicalResult emitModuleCall(const Node &node);
-  /// Brings the graphs of external modules into order: those of the deepest
-  /// modules first, `entry` last.
-  void sortModuleGraphs(const Program &program, mlir::Operation *entry);
-  /// A weight as a constant of the current graph; one that the graph has under
-  /// another name is the same constant.
-  mlir::LogicalResult emitWeight(const Program &program, const Node &node,
-                                 int weight,
-                                 llvm::DenseMap<int, mlir::Value> &known);
-  /// Decides in which forms the weights of a graph are emitted.
-  mlir::LogicalResult
-  planWeights(const Program &program, const Graph &graph,
-              llvm::ArrayRef<std::pair<const Node *, int>> weights);
-  /// The user's lowering for an operator; empty if there is none.
-  llvm::StringRef userLowering(const Operator &op);
-  mlir::LogicalResult emitUserCall(const Node &node, llvm::StringRef lowering);
-  /// Begins to note the values of `graph` if the user lowers some of it.
-  void beginScope(const Graph &graph);
-  void noteValues(const Node &node);
-  mlir::LogicalResult checkResults(const Node &node,
-                                   llvm::ArrayRef<mlir::Value> results);
-  std::string uniqueSymbol(llvm::StringRef base, llvm::StringRef salt);
-
-  ConvertedModule &result;
-  mlir::ModuleOp module;
-  const ConversionOptions &options;
-  std::unique_ptr<DebugRecorder> debug;
-  size_t nodesLowered = 0;
+  std::vector<size_t> &departures;
   /// The last call that each departure was noted for.
   llvm::SmallVector<const Node *, 0> departed;
-  /// Weights that several entry points use are one resource.
-  llvm::DenseMap<std::pair<const void *, mlir::Type>, mlir::Attribute>
-      resourceAttributes;
-  /// Symbols of the program being emitted that data decides over and that may
-  /// be zero.
-  llvm::DenseSet<unsigned> openSymbols;
-  void findOpenSymbols(const Program &program);
-  bool hasOpenExtents(const Node &node) const;
-  /// Name of the entry point being emitted; part of composite symbols.
-  std::string entryName;
   llvm::DenseMap<const Node *, Results> values;
-  /// Of the graph being emitted.
-  WeightForms forms;
-  llvm::DenseMap<std::pair<int, unsigned>, mlir::Value> formedWeights;
-  llvm::DenseSet<std::pair<const Node *, unsigned>> usedResults;
-  llvm::StringMap<unsigned> symbols;
-  /// Of the entry point being emitted.
-  llvm::DenseMap<const Graph *, mlir::Operation *> moduleGraphs;
-  llvm::DenseMap<const Operator *, llvm::StringRef> userLoweringOf;
-  /// Index into the result's scopes; none for a graph without user calls.
-  std::optional<size_t> scope;
   bool failed = false;
-  /// See isSplitAgain().
-  llvm::DenseSet<const Node *> usedMatrices;
 };
 
 } // namespace corten

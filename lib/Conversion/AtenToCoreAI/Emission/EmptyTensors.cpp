@@ -9,48 +9,11 @@
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringSwitch.h"
-#include "llvm/Support/Regex.h"
 
 #include <limits>
 
 using namespace corten;
 using namespace mlir;
-
-//===----------------------------------------------------------------------===//
-// Extents that data decides over
-//===----------------------------------------------------------------------===//
-
-/// Whether a symbol is made of unbacked ones (u0, u0 + 3, …) and may be zero.
-static bool isOpen(const Symbol &symbol) {
-  static const llvm::Regex unbacked("(^|[^A-Za-z0-9_])u[0-9]+");
-  return unbacked.match(symbol.expression) && symbol.min.value_or(0) <= 0;
-}
-
-void Emitter::findOpenSymbols(const Program &program) {
-  openSymbols.clear();
-  for (auto [i, symbol] : llvm::enumerate(program.symbols))
-    if (isOpen(symbol))
-      openSymbols.insert(static_cast<unsigned>(i));
-}
-
-bool Emitter::hasOpenExtents(const Node &node) const {
-  if (openSymbols.empty())
-    return false;
-  auto isOpen = [&](const ValueInfo &info) {
-    return info.isTensor() && llvm::any_of(info.sizes, [&](Size size) {
-             return size.isDynamic() && openSymbols.contains(size.symbol());
-           });
-  };
-  bool found = llvm::any_of(node.results, isOpen);
-  forEachOperand(node.arguments, [&](const Node *operand) {
-    found = found || llvm::any_of(operand->results, isOpen);
-  });
-  return found;
-}
-
-//===----------------------------------------------------------------------===//
-// Ops that do not take them
-//===----------------------------------------------------------------------===//
 
 /// The trailing axes of a broadcasting op that are not broadcast; nothing for
 /// other ops.

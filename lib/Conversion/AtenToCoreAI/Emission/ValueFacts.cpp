@@ -10,6 +10,16 @@
 using namespace corten;
 using namespace mlir;
 
+int64_t corten::productOf(ArrayRef<int64_t> extents) {
+  int64_t result = 1;
+  for (int64_t extent : extents) {
+    if (ShapedType::isDynamic(extent))
+      return extent;
+    result *= extent;
+  }
+  return result;
+}
+
 std::optional<SmallVector<int64_t>> corten::constantIndices(Value x) {
   DenseIntElementsAttr elements;
   if (!matchPattern(x, m_Constant(&elements)))

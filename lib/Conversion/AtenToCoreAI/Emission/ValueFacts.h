@@ -14,6 +14,9 @@
 
 namespace corten {
 
+/// Product of extents; open if one of them is.
+int64_t productOf(llvm::ArrayRef<int64_t> extents);
+
 /// The entries of a constant of indices, of rank 0 or 1.
 std::optional<llvm::SmallVector<int64_t>> constantIndices(mlir::Value x);
 

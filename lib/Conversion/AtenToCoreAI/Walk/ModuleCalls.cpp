@@ -3,10 +3,10 @@
 // Calls of modules that stay graphs of their own: each becomes a graph, private
 // and declared as a composite or public and plain, and an invocation of it.
 
-#include "Emission/Declaration.h"
-#include "Emission/Emitter.h"
-#include "Emission/GraphBuilder.h"
 #include "Walk/DebugRecorder.h"
+#include "Walk/Declaration.h"
+#include "Walk/GraphBuilder.h"
+#include "Walk/ProgramEmitter.h"
 
 #include "corten/Program/Outline.h"
 
@@ -49,8 +49,8 @@ static CompositeDeclaration declare(const CompositeDeclaration &declared,
   return declaration;
 }
 
-LogicalResult Emitter::emitModuleGraph(const Program &program,
-                                       const ModuleCall &call) {
+LogicalResult ProgramEmitter::emitModuleGraph(const Program &program,
+                                              const ModuleCall &call) {
   const ExternalModule &external = program.modules[call.module];
   GraphSignature signature;
   SmallVector<const Node *> inputs = inputsOf(call);
@@ -125,7 +125,7 @@ LogicalResult Emitter::emitModuleGraph(const Program &program,
   return success();
 }
 
-LogicalResult Emitter::emitModuleCall(const Node &node) {
+LogicalResult ProgramEmitter::emitModuleCall(const Node &node) {
   auto graph = cast<coreai::GraphOp>(
       moduleGraphs.lookup(node.arguments.front().asGraph()));
   SmallVector<Value> operands;
@@ -138,7 +138,8 @@ LogicalResult Emitter::emitModuleCall(const Node &node) {
   return success();
 }
 
-void Emitter::sortModuleGraphs(const Program &program, Operation *entry) {
+void ProgramEmitter::sortModuleGraphs(const Program &program,
+                                      Operation *entry) {
   SmallVector<const ModuleCall *> calls;
   for (const ModuleCall &call : program.moduleCalls)
     calls.push_back(&call);

@@ -5,14 +5,14 @@
 // gets a stand-in of the types that torch recorded, and the values that a
 // function may ask for by name are noted.
 
-#include "Emission/Emitter.h"
+#include "Walk/ProgramEmitter.h"
 
 #include "llvm/ADT/STLExtras.h"
 
 using namespace corten;
 using namespace mlir;
 
-StringRef Emitter::userLowering(const Operator &op) {
+StringRef ProgramEmitter::userLowering(const Operator &op) {
   if (options.userLowerings.empty())
     return {};
   auto [known, isNew] = userLoweringOf.try_emplace(&op);
@@ -32,7 +32,7 @@ StringRef Emitter::userLowering(const Operator &op) {
   return known->second;
 }
 
-void Emitter::beginScope(const Graph &graph) {
+void ProgramEmitter::beginScope(const Graph &graph) {
   scope.reset();
   if (llvm::none_of(graph.nodes, [&](const Node *node) {
         return node->callee && !userLowering(*node->callee).empty();
@@ -45,7 +45,7 @@ void Emitter::beginScope(const Graph &graph) {
       noteValues(*node);
 }
 
-void Emitter::noteValues(const Node &node) {
+void ProgramEmitter::noteValues(const Node &node) {
   if (!scope)
     return;
   for (auto [i, value] : llvm::enumerate(results(node)))
@@ -65,7 +65,8 @@ static void appendOperands(Emitter &emit, ArrayRef<Argument> arguments,
   }
 }
 
-LogicalResult Emitter::emitUserCall(const Node &node, StringRef lowering) {
+LogicalResult ProgramEmitter::emitUserCall(const Node &node,
+                                           StringRef lowering) {
   SmallVector<Type> types;
   for (auto [i, info] : llvm::enumerate(node.results)) {
     if (info.kind == ValueInfo::Kind::None)

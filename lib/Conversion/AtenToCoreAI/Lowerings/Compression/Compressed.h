@@ -7,6 +7,7 @@
 #define CORTEN_LIB_CONVERSION_ATENTOCOREAI_LOWERINGS_COMPRESSION_COMPRESSED_H
 
 #include "Table.h"
+#include "Weights/WeightForms.h"
 
 namespace corten {
 

@@ -7,6 +7,8 @@
 
 #include "Emission/Emitter.h"
 
+#include "corten/Metal/Kernel.h"
+
 namespace corten {
 
 /// The namespace of the operator that makes vectors of sizes for kernels.

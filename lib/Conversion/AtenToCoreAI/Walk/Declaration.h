@@ -2,8 +2,8 @@
 //
 // Declarations of composites as attributes.
 
-#ifndef CORTEN_LIB_CONVERSION_ATENTOCOREAI_EMISSION_DECLARATION_H
-#define CORTEN_LIB_CONVERSION_ATENTOCOREAI_EMISSION_DECLARATION_H
+#ifndef CORTEN_LIB_CONVERSION_ATENTOCOREAI_WALK_DECLARATION_H
+#define CORTEN_LIB_CONVERSION_ATENTOCOREAI_WALK_DECLARATION_H
 
 #include "corten/Dialect/CoreAI/IR/CoreAIAttributes.h"
 #include "corten/Program/ExternalModule.h"
@@ -22,4 +22,4 @@ attributeOf(mlir::Builder &builder, const CompositeDeclaration &declaration);
 
 } // namespace corten
 
-#endif // CORTEN_LIB_CONVERSION_ATENTOCOREAI_EMISSION_DECLARATION_H
+#endif // CORTEN_LIB_CONVERSION_ATENTOCOREAI_WALK_DECLARATION_H

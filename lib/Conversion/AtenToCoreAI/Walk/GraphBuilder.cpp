@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "Emission/GraphBuilder.h"
+#include "Walk/GraphBuilder.h"
 
 #include "corten/Dialect/Param/IR/ParamDialect.h"
 

@@ -3,8 +3,8 @@
 // Making `coreai.graph` ops and calls of them: the one place that knows their
 // properties.
 
-#ifndef CORTEN_LIB_CONVERSION_ATENTOCOREAI_EMISSION_GRAPHBUILDER_H
-#define CORTEN_LIB_CONVERSION_ATENTOCOREAI_EMISSION_GRAPHBUILDER_H
+#ifndef CORTEN_LIB_CONVERSION_ATENTOCOREAI_WALK_GRAPHBUILDER_H
+#define CORTEN_LIB_CONVERSION_ATENTOCOREAI_WALK_GRAPHBUILDER_H
 
 #include "corten/Dialect/CoreAI/IR/CoreAIOps.h"
 
@@ -62,4 +62,4 @@ mlir::ResultRange createInvoke(mlir::OpBuilder &builder,
 
 } // namespace corten
 
-#endif // CORTEN_LIB_CONVERSION_ATENTOCOREAI_EMISSION_GRAPHBUILDER_H
+#endif // CORTEN_LIB_CONVERSION_ATENTOCOREAI_WALK_GRAPHBUILDER_H

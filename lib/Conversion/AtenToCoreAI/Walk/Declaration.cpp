@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "Emission/Declaration.h"
+#include "Walk/Declaration.h"
 
 #include "corten/Conversion/AtenToCoreAI/Conversion.h"
 #include "corten/Dialect/CoreAI/IR/CoreAIDialect.h"

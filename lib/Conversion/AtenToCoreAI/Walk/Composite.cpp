@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "Emission/Composite.h"
-
-#include "Emission/Emitter.h"
-#include "Emission/GraphBuilder.h"
 #include "Walk/DebugRecorder.h"
+#include "Walk/GraphBuilder.h"
+#include "Walk/ProgramEmitter.h"
 
 #include "corten/Dialect/CoreAI/IR/CoreAIAttributes.h"
 #include "corten/Dialect/CoreAI/IR/CoreAIOps.h"
@@ -59,7 +58,7 @@ static std::string letters(uint64_t hash) {
   return result;
 }
 
-std::string Emitter::uniqueSymbol(StringRef base, StringRef salt) {
+std::string ProgramEmitter::uniqueSymbol(StringRef base, StringRef salt) {
   for (unsigned attempt = 0;; ++attempt) {
     const Twine separator('\0');
     std::string seed = (entryName + separator + base + separator + salt +
@@ -71,9 +70,9 @@ std::string Emitter::uniqueSymbol(StringRef base, StringRef salt) {
   }
 }
 
-FailureOr<Value>
-Emitter::composite(const CompositeSpec &spec, ValueRange operands,
-                   llvm::function_ref<FailureOr<Value>(ValueRange)> body) {
+FailureOr<Value> ProgramEmitter::composite(
+    const CompositeSpec &spec, ValueRange operands,
+    llvm::function_ref<FailureOr<Value>(ValueRange)> body) {
   OpBuilder::InsertionGuard guard(builder);
   OpBuilder::InsertPoint callSite = builder.saveInsertionPoint();
 

@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The program's weights as constants.
+
+#include "Walk/ProgramEmitter.h"
+#include "Weights/PackedWeights.h"
+
+#include "corten/Dialect/CoreAI/IR/CoreAIOps.h"
+#include "corten/Support/Limits.h"
+
+#include "mlir/IR/BuiltinDialect.h"
+#include "mlir/IR/DialectResourceBlobManager.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+#include <cmath>
+#include <cstring>
+
+using namespace corten;
+using namespace mlir;
+
+/// Copies `view` element by element into a narrower type.
+template <typename From, typename To>
+static TensorView narrow(const TensorView &view, ScalarType to,
+                         llvm::function_ref<To(From)> convert) {
+  size_t count = view.numElements();
+  auto data = std::make_shared<std::vector<To>>(count);
+  const From *source = static_cast<const From *>(view.data);
+  for (size_t i = 0; i < count; ++i)
+    (*data)[i] = convert(source[i]);
+  TensorView result = view;
+  result.dtype = to;
+  result.bytes = count * sizeof(To);
+  result.data = data->data();
+  result.owner = std::shared_ptr<const void>(data, data->data());
+  return result;
+}
+
+/// Brings a 64-bit weight to the 32-bit type that Core AI has for it. Other
+/// weights are returned as they are. Numbers beyond f32 become infinite, and
+/// the ends of int64, which stand for "no limit", become those of si32: both
+/// are worth a warning. Any other integer would be another number, an error.
+static FailureOr<TensorView> narrowed(const TensorView &view, StringRef name,
+                                      Location location) {
+  size_t misfits = 0, saturated = 0;
+  int64_t firstMisfit = 0;
+  auto toInt32 = [&](int64_t value) -> int32_t {
+    if (value >= INT32_MIN && value <= INT32_MAX)
+      return static_cast<int32_t>(value);
+    if (value == INT64_MIN || value == INT64_MAX)
+      ++saturated;
+    else if (misfits++ == 0)
+      firstMisfit = value;
+    return value < 0 ? INT32_MIN : INT32_MAX;
+  };
+  auto toFloat = [&](double value) {
+    auto result = static_cast<float>(value);
+    saturated += std::isfinite(value) && !std::isfinite(result);
+    return result;
+  };
+  auto toComplex = [&](std::complex<double> value) {
+    return std::complex<float>(toFloat(value.real()), toFloat(value.imag()));
+  };
+
+  TensorView result = view;
+  switch (view.dtype) {
+  case ScalarType::Int64:
+    result = narrow<int64_t, int32_t>(view, ScalarType::Int32, toInt32);
+    break;
+  case ScalarType::Float64:
+    result = narrow<double, float>(view, ScalarType::Float32, toFloat);
+    break;
+  case ScalarType::Complex128:
+    result = narrow<std::complex<double>, std::complex<float>>(
+        view, ScalarType::Complex64, toComplex);
+    break;
+  default:
+    break;
+  }
+  if (misfits)
+    return emitError(location)
+           << "weight '" << name << "': " << misfits
+           << " value(s) do not fit into 32 bits, the first is " << firstMisfit;
+  if (saturated)
+    emitWarning(location) << "weight '" << name << "': " << saturated
+                          << " value(s) beyond 32 bits were brought to the end "
+                          << "of the type";
+  return result;
+}
+
+/// Every element equals the first. Ends at the first difference, so for real
+/// weights it reads a few bytes.
+static bool isUniform(const TensorView &view) {
+  int64_t count = view.numElements();
+  if (count < 1 || view.bytes % count != 0)
+    return false;
+  size_t width = view.bytes / count;
+  const char *data = static_cast<const char *>(view.data);
+  return std::memcmp(data, data + width, view.bytes - width) == 0;
+}
+
+static DenseElementsAttr inlineAttribute(const TensorView &view,
+                                         RankedTensorType type, bool uniform) {
+  const char *data = static_cast<const char *>(view.data);
+  size_t count = uniform ? 1 : view.numElements();
+  if (type.getElementType().isInteger(1)) {
+    SmallVector<bool> flags;
+    for (size_t i = 0; i < count; ++i)
+      flags.push_back(data[i] != 0);
+    return DenseElementsAttr::get(type, ArrayRef<bool>(flags));
+  }
+  size_t width = view.numElements() ? view.bytes / view.numElements() : 0;
+  return DenseElementsAttr::getFromRawBuffer(type,
+                                             ArrayRef(data, count * width));
+}
+
+/// Integers of less than a byte as an attribute: all of them, or the one that
+/// they all are. None if they are not of the type.
+static DenseElementsAttr narrowAttribute(const TensorView &view,
+                                         RankedTensorType type,
+                                         ScalarType scalar, bool uniform) {
+  std::optional<std::pair<int64_t, int64_t>> range = valueRange(view);
+  auto [low, high] = limitsOf(scalar);
+  if (!range || range->first < low || range->second > high)
+    return {};
+  unsigned bits = scalarTypeBits(scalar);
+  auto elements = llvm::map_to_vector(
+      firstElements(view, uniform ? 1 : view.numElements()),
+      [&](int64_t value) {
+        return APInt(64, static_cast<uint64_t>(value)).trunc(bits);
+      });
+  return DenseElementsAttr::get(type, elements);
+}
+
+/// The bytes of a weight in a form: a view where they are the same, a copy
+/// where they are packed or narrowed.
+static FailureOr<TensorView> formed(const TensorView &view,
+                                    const WeightForm &form, StringRef name,
+                                    Location location) {
+  if (form.type == view.dtype)
+    return narrowed(view, name, location);
+  // Two four-bit floats to the byte, as torch has them.
+  if (form.type == ScalarType::Float4E2M1FNx2)
+    return view;
+  if (std::optional<TensorView> result = packed(view, form.type))
+    return *std::move(result);
+  InFlightDiagnostic message = emitError(location);
+  message << "weight '" << name << "' of " << scalarTypeName(view.dtype)
+          << " cannot be kept as " << scalarTypeName(form.type);
+  if (auto range = valueRange(view))
+    message << ": its values go from " << range->first << " to "
+            << range->second;
+  return message;
+}
+
+FailureOr<Value> ProgramEmitter::weight(const TensorView &view,
+                                        const WeightForm &form,
+                                        StringRef name) {
+  Type element = elementType(form.type);
+  if (!element)
+    return emitError(location)
+           << "weight '" << name << "' has the type "
+           << scalarTypeName(form.type) << ", which Core AI cannot express";
+  auto type = RankedTensorType::get(form.shape, element);
+  result.weights.insert({view.data, type});
+  Attribute &known = resourceAttributes[{view.data, type}];
+  if (known && view.bytes != 0)
+    return constant(cast<TypedAttr>(known));
+
+  // Complex numbers cannot stand inline (coreai-core ends the process when it
+  // saves them), nor can data that torch has packed be read element by element.
+  bool isSmall = type.getNumElements() < kWeightElements;
+  if (isSubByte(form.type)) {
+    bool uniform = !isSubByte(view.dtype) && isUniform(view);
+    if (uniform || isSmall)
+      if (auto inside = narrowAttribute(view, type, form.type, uniform))
+        return constant(inside);
+  }
+  FailureOr<TensorView> data = formed(view, form, name, location);
+  if (mlir::failed(data))
+    return failure();
+  bool canStandInline = !isa<ComplexType>(element) && !isSubByte(form.type) &&
+                        form.type != ScalarType::Float4E2M1FNx2;
+  if (canStandInline) {
+    bool uniform = isUniform(*data);
+    if (uniform || isSmall)
+      return constant(inlineAttribute(*data, type, uniform));
+  }
+
+  auto &manager =
+      DenseResourceElementsHandle::getManagerInterface(builder.getContext());
+  // Whoever receives several modules in one context tells their keys apart by
+  // the numbers of operations, which go on from module to module.
+  DenseResourceElementsHandle handle = manager.insert(
+      "weight_" + std::to_string(options.counters.nextOperationId) + "_" +
+      std::to_string(result.resources.size()));
+  result.resources.push_back(
+      {handle.getKey().str(), name.str(), *std::move(data)});
+  auto attribute = DenseResourceElementsAttr::get(type, handle);
+  known = attribute;
+  return constant(attribute);
+}
+
+/// What the user calls the weight: its path, or else its node's name.
+static std::string pathOf(const Program &program, const Node &node,
+                          int weight) {
+  for (const InputSpec &spec : program.inputs)
+    if (spec.weight == weight && !spec.target.empty())
+      return spec.target.str();
+  return node.name.str();
+}
+
+/// A weight that was exchanged after the export may have become another one.
+static bool hasShapeOf(const ValueInfo &info, const TensorView &view) {
+  SmallVector<int64_t> shape = staticShape(info);
+  return !info.isTensor() || ArrayRef(shape) == view.shape;
+}
+
+LogicalResult ProgramEmitter::emitWeight(const Program &program,
+                                         const Node &node, int weight,
+                                         DenseMap<int, Value> &known) {
+  const TensorView &view = program.weights[weight];
+  Value &shared = known[weight];
+  if (!shared) {
+    if (!hasShapeOf(node.info(), view)) {
+      InFlightDiagnostic message = error(node);
+      message << "weight '" << node.name << "' has the shape [";
+      llvm::interleaveComma(view.shape, message);
+      message << "], but was exported with [";
+      llvm::interleaveComma(staticShape(node.info()), message);
+      return message << "]";
+    }
+    std::string path = pathOf(program, node, weight);
+    ArrayRef<WeightForm> wanted = forms.formsOf(weight);
+    for (auto [i, form] : llvm::enumerate(wanted)) {
+      FailureOr<Value> constant = this->weight(view, form, node.name);
+      if (mlir::failed(constant))
+        return failure();
+      formedWeights[{weight, static_cast<unsigned>(i)}] = *constant;
+      result.weightPaths[constant->getDefiningOp()] = path;
+    }
+    if (wanted.empty() || forms.isTakenAsIs(weight)) {
+      FailureOr<Value> constant = this->weight(view, node.name);
+      if (mlir::failed(constant))
+        return failure();
+      shared = *constant;
+      result.weightPaths[constant->getDefiningOp()] = path;
+    } else {
+      // Graphs inside this one see it in the one form that they use.
+      shared = formedWeights.lookup({weight, 0});
+    }
+  }
+  setResults(node, {shared});
+  return success();
+}
+
+LogicalResult
+ProgramEmitter::planWeights(const Program &program, const Graph &graph,
+                            ArrayRef<std::pair<const Node *, int>> weights) {
+  formedWeights.clear();
+  std::optional<WeightForms::Error> failure =
+      forms.plan(program, graph, weights, [&](const Node &node) {
+        return node.origin && !userLowering(*node.callee).empty();
+      });
+  if (!failure)
+    return success();
+  currentNode = failure->node;
+  return error(*failure->node) << failure->message;
+}
+
+Value ProgramEmitter::compressed(const AtenNode &node, StringRef parameter) {
+  if (const WeightForms::Use *use = forms.find(node, parameter))
+    return formedWeights.lookup({use->weight, use->form});
+  return tensor(node, parameter);
+}
