@@ -3,6 +3,8 @@
 #include "Table.h"
 
 #include "Lowerings/Control/MetalKernel.h"
+#include "ShapeRules/CallShapes.h"
+#include "ShapeRules/CheckedCall.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringMap.h"
@@ -15,56 +17,44 @@ using namespace corten;
 using llvm::StringRef;
 
 //===----------------------------------------------------------------------===//
-// No operator may stand in the table twice
+// The rows
 //===----------------------------------------------------------------------===//
 
-#define FAMILY(Name, Macro)
-#define ROW(key, lowering) std::string_view(key),
-#define ELEMENTWISE ROW
-#define ARITHMETIC ROW
-#define COMPLEX ROW
-#define FOURIER ROW
-#define ERROR_FUNCTION ROW
-#define GAMMA ROW
-#define BESSEL ROW
-#define ORTHOGONAL_POLYNOMIALS ROW
-#define COMPARISON ROW
-#define ACTIVATION ROW
-#define REDUCTION ROW
-#define BINNING ROW
-#define SORTING ROW
-#define LINEAR_ALGEBRA ROW
-#define MATRIX_FUNCTIONS ROW
-#define CONVOLUTION ROW
-#define POOLING ROW
-#define NORMALIZATION ROW
-#define ATTENTION ROW
-#define CONTROL_FLOW ROW
-#define SHAPE ROW
-#define PADDING ROW
-#define INDEXING ROW
-#define SCATTER ROW
-#define RESIZE ROW
-#define CREATION ROW
-#define SYMBOLIC ROW
-#define COMPRESSED ROW
-#define QUANTIZED ROW
-#define UNDECOMPOSED_SHAPE ROW
-#define UNDECOMPOSED_ELEMENTWISE ROW
-#define UNDECOMPOSED_REDUCTION ROW
-#define UNDECOMPOSED_CREATION ROW
-#define UNDECOMPOSED_LINEAR_ALGEBRA ROW
-#define UNDECOMPOSED_LAYERS ROW
-#define UNDECOMPOSED_SCATTER ROW
-static constexpr auto kKeys = std::to_array<std::string_view>({
+namespace {
+enum class Family {
+#define FAMILY(Name, Set, Source) Name,
+#include "Families.def"
+};
+
+struct Row {
+  std::string_view key;
+  Family family;
+  ShapeRule rule;
+};
+} // namespace
+
+static constexpr OperatorSet setOf(Family family) {
+  switch (family) {
+#define FAMILY(Name, Set, Source)                                              \
+  case Family::Name:                                                           \
+    return OperatorSet::Set;
+#include "Families.def"
+  }
+  return OperatorSet::All;
+}
+
+#define SHAPES(pattern) {pattern, nullptr}
+#define COMPUTED(function) {{}, shapes::function}
+#define BROADCAST COMPUTED(checkBroadcast)
+#define ATEN(family, key, lowering, rule) Row{key, Family::family, rule},
+static constexpr auto kRows = std::to_array<Row>({
 #include "AtenTable.def"
-#include "Undecomposed/Table.def"
 });
-#undef ROW
-#undef FAMILY
 
 static constexpr bool hasDuplicates() {
-  auto keys = kKeys;
+  std::array<std::string_view, kRows.size()> keys;
+  for (size_t i = 0; i < kRows.size(); ++i)
+    keys[i] = kRows[i].key;
   // NOLINTBEGIN(llvm-use-ranges): those of LLVM cannot run here.
   std::sort(keys.begin(), keys.end());
   return std::adjacent_find(keys.begin(), keys.end()) != keys.end();
@@ -83,55 +73,25 @@ static bool isBare(StringRef nameSpace) {
          nameSpace == "higher_order";
 }
 
-namespace {
-struct Lowering {
-  LoweringFn lower = nullptr;
-  OperatorSet set = OperatorSet::Decomposed;
-  /// Operands are broadcast, and the result has one element for each.
-  bool isElementwise = false;
-};
-} // namespace
-
-static bool isElementwiseFamily(StringRef family) {
-  constexpr StringRef kFamilies[] = {"Activation",
-                                     "Arithmetic",
-                                     "Bessel",
-                                     "Comparison",
-                                     "Elementwise",
-                                     "ErrorFunction",
-                                     "Gamma",
-                                     "OrthogonalPolynomials",
-                                     "UndecomposedElementwise"};
-  return llvm::is_contained(kFamilies, family);
-}
-
-static Lowering lookUp(StringRef nameSpace, StringRef name) {
-  static const llvm::StringMap<Lowering> table = [] {
-    llvm::StringMap<Lowering> result(kKeys.size());
-    auto add = [&](llvm::ArrayRef<TableEntry> entries, OperatorSet set,
-                   bool isElementwise) {
-      for (const TableEntry &entry : entries)
-        result.insert({entry.name, {entry.lower, set, isElementwise}});
-    };
-#define FAMILY(Name, Macro)                                                    \
-  add(lowerings##Name(), OperatorSet::Decomposed, isElementwiseFamily(#Name));
+const OperatorRow *corten::findRow(StringRef nameSpace, StringRef name) {
+  static const llvm::StringMap<OperatorRow> table = [] {
+    llvm::StringMap<OperatorRow> result(kRows.size());
+    for (const Row &row : kRows)
+      result[row.key] = {nullptr, setOf(row.family), &row.rule};
+#define FAMILY(Name, Set, Source)                                              \
+  for (const TableEntry &entry : lowerings##Name())                            \
+    result[entry.name].lower = entry.lower;
 #include "Families.def"
-#define FAMILY(Name)                                                           \
-  add(lowerings##Name(), OperatorSet::All, isElementwiseFamily(#Name));
-#include "Undecomposed/Families.def"
     return result;
   }();
-  if (isBare(nameSpace))
-    return table.lookup(name);
-  return table.lookup((nameSpace + "::" + name).str());
+  auto found = isBare(nameSpace) ? table.find(name)
+                                 : table.find((nameSpace + "::" + name).str());
+  return found == table.end() ? nullptr : &found->second;
 }
 
 LoweringFn corten::findLowering(StringRef nameSpace, StringRef name) {
-  return lookUp(nameSpace, name).lower;
-}
-
-bool corten::isElementwise(StringRef nameSpace, StringRef name) {
-  return lookUp(nameSpace, name).isElementwise;
+  const OperatorRow *row = findRow(nameSpace, name);
+  return row ? row->lower : nullptr;
 }
 
 // Checks and prints have no counterpart in a program.
@@ -153,14 +113,10 @@ bool corten::isAssertion(StringRef name) {
 
 std::vector<SupportedOperator> corten::supportedOperators(OperatorSet set) {
   std::vector<SupportedOperator> result;
-#define FAMILY(Name)                                                           \
-  if (set == OperatorSet::All)                                                 \
+#define FAMILY(Name, Set, Source)                                              \
+  if (OperatorSet::Set <= set)                                                 \
     for (const TableEntry &entry : lowerings##Name())                          \
       result.push_back({entry.name, #Name});
-#include "Undecomposed/Families.def"
-#define FAMILY(Name, Macro)                                                    \
-  for (const TableEntry &entry : lowerings##Name())                            \
-    result.push_back({entry.name, #Name});
 #include "Families.def"
   for (StringRef name : kAssertions)
     result.push_back({name, "Dropped"});
@@ -175,6 +131,6 @@ bool corten::hasLowering(StringRef nameSpace, StringRef name, OperatorSet set) {
     return name == "sizes.default";
   if (isBare(nameSpace) && (name == "getitem" || isAssertion(name)))
     return true;
-  Lowering found = lookUp(nameSpace, name);
-  return found.lower && found.set <= set;
+  const OperatorRow *row = findRow(nameSpace, name);
+  return row && row->set <= set;
 }

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The table of lowerings: AtenTable.def is the single source of truth for
-// dispatch, for the check made when a program is added, and for the generated
-// list of supported operators.
+// The table of operators: AtenTable.def is the single source of truth for
+// dispatch, for the checks made when a program is added and before a call is
+// lowered, and for the generated list of supported operators.
 
 #ifndef CORTEN_LIB_CONVERSION_ATENTOCOREAI_TABLE_H
 #define CORTEN_LIB_CONVERSION_ATENTOCOREAI_TABLE_H
 
 #include "Emission/Emitter.h"
+
+#include "corten/Conversion/AtenToCoreAI/Conversion.h"
 
 namespace corten {
 
@@ -19,18 +21,24 @@ struct TableEntry {
 };
 
 // One function per family file hands out the family's part of the table.
-#define FAMILY(Name, Macro) llvm::ArrayRef<TableEntry> lowerings##Name();
+#define FAMILY(Name, Set, Source) llvm::ArrayRef<TableEntry> lowerings##Name();
 #include "Families.def"
-// The same for operators that a decomposed program does not have.
-#define FAMILY(Name) llvm::ArrayRef<TableEntry> lowerings##Name();
-#include "Undecomposed/Families.def"
 
-/// The lowering for "add.Tensor" of "aten", "cond" of "higher_order", …; null
-/// if there is none.
+struct ShapeRule;
+
+/// What the table has on an operator.
+struct OperatorRow {
+  LoweringFn lower = nullptr;
+  OperatorSet set = OperatorSet::Decomposed;
+  const ShapeRule *rule = nullptr;
+};
+
+/// The row of "add.Tensor" of "aten", "cond" of "higher_order", …; null if
+/// there is none.
+const OperatorRow *findRow(llvm::StringRef nameSpace, llvm::StringRef name);
+
+/// Its lowering; null if there is none.
 LoweringFn findLowering(llvm::StringRef nameSpace, llvm::StringRef name);
-
-/// Operators that work on each element of operands that are broadcast.
-bool isElementwise(llvm::StringRef nameSpace, llvm::StringRef name);
 
 /// Ops that only check or print something at run time and produce no value;
 /// they are dropped, together with what only they need.

@@ -205,6 +205,20 @@ def test_dynamic_call(fn: Any, op: str, decompose: bool) -> None:
     _check(fn, op, decompose, dynamic=True)
 
 
+@pytest.mark.parametrize("fn", [hints, hints_in_branch, branch_in_scan, scan_in_loop])
+def test_results_are_what_graphs_return(fn):
+    program = torch.export.export(Call(fn), (torch.ones(3, 4),)).run_decompositions({})
+    for node in program.graph.nodes:
+        if isinstance(node.target, torch._ops.HigherOrderOperator):
+            node.meta["val"] = tuple(
+                value.new_empty(3, 5) if value.dim() == 2 else value
+                for value in node.meta["val"]
+            )
+    with pytest.raises(ValueError, match=r"\[3, 5\], where graph '\w+' ret") as error:
+        convert(program)
+    assert "test_higher_order.py" in str(error.value)
+
+
 #: Names, and how they are called with a graph and a value. torch.export takes
 #: these calls apart; other tools leave them in programs.
 WRAPPERS: dict[str, Any] = {

@@ -11,7 +11,7 @@ import pytest
 import torch
 from pt2.pairs import by_file
 
-_FLOAT, _LONG, _COMPLEX = 7, 5, 10
+_BYTE, _CHAR, _LONG, _FLOAT, _COMPLEX = 1, 2, 5, 7, 10
 
 
 class Identity(torch.nn.Module):
@@ -42,6 +42,8 @@ def _argument(value):
     match value:
         case None:
             return {"as_none": True}
+        case dict():
+            return value
         case str():
             return {"as_tensor": {"name": value}}
         case bool():
@@ -56,7 +58,8 @@ def _argument(value):
 
 
 def _program(target, arguments, inputs, results):
-    """A program of one call."""
+    """A program of one call, of "name.overload" or "library::name.overload"."""
+    library, _, called = target.rpartition("::")
     names = [f"r{i}" for i in range(len(results))]
     outputs = [{"as_tensor": {"name": name}} for name in names]
     values = {
@@ -64,7 +67,7 @@ def _program(target, arguments, inputs, results):
         for name, given in {**inputs, **dict(zip(names, results, strict=True))}.items()
     }
     call = {
-        "target": f"torch.ops.aten.{target}",
+        "target": f"torch.ops.{library or 'aten'}.{called}",
         "name": "call",
         "inputs": [{"name": k, "arg": _argument(v)} for k, v in arguments.items()],
         "outputs": outputs,
@@ -273,6 +276,75 @@ _CONVOLUTION = {
             {"x": [8]},
             [[4, 2]],
             "'step' is not positive",
+        ),
+        (
+            "einsum.default",
+            {"equation": {"as_string": "ij,jk->ik"}, "tensors": ["x", "y"]},
+            {"x": [2, 3], "y": [4, 5]},
+            [[2, 5]],
+            "the shape [4] does not fit those of the other operands",
+        ),
+        (
+            "einsum.default",
+            {"equation": {"as_string": "...i,...i->..."}, "tensors": ["x", "y"]},
+            {"x": [2, 3], "y": [1, 3]},
+            [[3]],
+            "the result has the shape [3] instead of [2]",
+        ),
+        (
+            "einsum.default",
+            {"equation": {"as_string": "ijk->ki"}, "tensors": ["x"]},
+            {"x": [2, 3]},
+            [[3, 2]],
+            "einsum: 'ijk' for an operand of rank 2",
+        ),
+        (
+            "coreai::quantize.default",
+            {"input": "x", "scale": "s", "output_dtype": {"as_scalar_type": _CHAR}},
+            {"x": [2, 4], "s": []},
+            [([4, 2], _CHAR)],
+            "the result has the shape [4, 2], where the operator makes (*s)",
+        ),
+        (
+            "coreai::dequantize.default",
+            {"input": "x", "scale": "s"},
+            {"x": ([2, 4], _CHAR), "s": []},
+            [[8]],
+            "the result has the shape [8], where the operator makes (*s)",
+        ),
+        (
+            "coreai::constexpr_blockwise_shift_scale.default",
+            {"input": "x", "scale": "s"},
+            {"x": ([2, 4], _CHAR), "s": [2, 1]},
+            [[2, 8]],
+            "the result has the shape [2, 8] instead of [2, 4]",
+        ),
+        (
+            "coreai::lut_to_dense.default",
+            {"indices": "x", "lut": "t", "axis": 0},
+            {"x": ([2, 4], _BYTE), "t": [1, 1, 4, 2]},
+            [[2, 4]],
+            "the result has the shape [2, 4] instead of [4, 4]",
+        ),
+        (
+            "coreai::sparse_to_dense.default",
+            {"nonzero_data": "x", "mask": "m"},
+            {"x": [3], "m": ([2, 3], _BYTE)},
+            [[3, 2]],
+            "the result has the shape [3, 2], where the operator makes (*s)",
+        ),
+        (
+            "torchao::dequantize_affine.default",
+            {
+                "input": "x",
+                "block_size": [1, 4],
+                "scale": "s",
+                "zero_point": None,
+                "input_dtype": {"as_scalar_type": _CHAR},
+            },
+            {"x": ([2, 4], _CHAR), "s": [2, 1]},
+            [[4, 2]],
+            "the result has the shape [4, 2], where the operator makes (*s)",
         ),
     ],
 )

@@ -4,34 +4,11 @@
 
 #include "ShapeRules/CheckedCall.h"
 
-#include "llvm/ADT/StringMap.h"
-
 using namespace corten;
 using namespace corten::shapes;
 using llvm::ArrayRef;
 using llvm::SmallVector;
 using llvm::StringRef;
-
-namespace {
-struct Rule {
-  StringRef pattern;
-  void (*check)(CheckedCall &) = nullptr;
-};
-} // namespace
-
-static const Rule *findRule(const Operator &op) {
-  static const llvm::StringMap<Rule> rules = [] {
-    llvm::StringMap<Rule> table;
-#define SHAPES(key, pattern) table[key] = {pattern, nullptr};
-#define COMPUTED(key, function) table[key] = {"", function};
-#include "ShapeRules/CallShapes.def"
-    return table;
-  }();
-  auto found = op.nameSpace == "aten"
-                   ? rules.find(op.name)
-                   : rules.find((op.nameSpace + "::" + op.name).str());
-  return found == rules.end() ? nullptr : &found->second;
-}
 
 /// Numbers that lowerings compute with themselves are literals.
 static void checkNumbers(CheckedCall &call) {
@@ -53,34 +30,33 @@ static void checkNumbers(CheckedCall &call) {
                  "'" + name + "' is no number");
 }
 
-/// A call computes something; Python's operators compute one number.
+/// A call computes something.
 static void checkResultKinds(CheckedCall &call) {
   using Kind = ValueInfo::Kind;
   ArrayRef<ValueInfo> results = call.node.results;
-  StringRef nameSpace = call.node.callee->nameSpace;
-  if (nameSpace == "_operator")
-    call.require(results.size() == 1 && !results[0].isTensor(),
-                 "the result is no number");
-  if (nameSpace != "higher_order")
+  if (call.node.callee->nameSpace != "higher_order")
     call.require(!results.empty() && results[0].kind != Kind::None &&
                      results[0].kind != Kind::Other,
                  "there is no result");
 }
 
-std::string corten::findContradiction(const Node &node, bool isElementwise) {
+/// The arguments of Python's functions and of torch's higher-order operators
+/// have no names, and their rules ask for none.
+static bool isPositional(const Operator &op) {
+  return op.nameSpace == "_operator" || op.nameSpace == "higher_order";
+}
+
+std::string corten::findContradiction(const Node &node, const ShapeRule &rule) {
   CheckedCall call(node);
   checkResultKinds(call);
-  // The arguments of operators without a schema have no names.
-  if (call.hasFailed() || node.callee->parameters.empty())
+  // Without a schema nothing is known of the arguments.
+  if (call.hasFailed() ||
+      (node.callee->parameters.empty() && !isPositional(*node.callee)))
     return call.problem;
   checkNumbers(call);
-  if (const Rule *rule = findRule(*node.callee)) {
-    if (rule->check)
-      rule->check(call);
-    else
-      checkPattern(call, rule->pattern);
-  } else if (isElementwise) {
-    checkBroadcast(call);
-  }
+  if (rule.check)
+    rule.check(call);
+  else
+    checkPattern(call, rule.pattern);
   return call.problem;
 }

@@ -13,9 +13,19 @@
 
 namespace corten {
 
+namespace shapes {
+class CheckedCall;
+} // namespace shapes
+
+/// The rule of an operator's row in AtenTable.def.
+struct ShapeRule {
+  /// Shapes as a pattern; empty for a rule that is computed.
+  llvm::StringRef pattern;
+  void (*check)(shapes::CheckedCall &) = nullptr;
+};
+
 /// What contradicts itself in a call, for a message; empty if nothing does.
-/// `isElementwise` is said of operators that broadcast their operands.
-std::string findContradiction(const Node &node, bool isElementwise);
+std::string findContradiction(const Node &node, const ShapeRule &rule);
 
 } // namespace corten
 

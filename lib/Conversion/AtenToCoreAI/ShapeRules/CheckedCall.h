@@ -189,12 +189,18 @@ void checkSameCount(CheckedCall &call, llvm::ArrayRef<Size> from,
 /// Joins a shape into another by NumPy's rule.
 void broadcastInto(CheckedCall &call, Shape &into, llvm::ArrayRef<Size> shape);
 
-/// Holds a call against a pattern of CallShapes.def.
+/// Holds a call against a pattern of AtenTable.def.
 void checkPattern(CheckedCall &call, llvm::StringRef pattern);
 
-// What CallShapes.def leaves to functions.
-#define COMPUTED(key, function) void function(CheckedCall &call);
-#include "ShapeRules/CallShapes.def"
+// What AtenTable.def leaves to functions.
+#define DECLARE_SHAPES(pattern)
+#define DECLARE_COMPUTED(function) void function(CheckedCall &call);
+#define DECLARE_BROADCAST DECLARE_COMPUTED(checkBroadcast)
+#define ATEN(family, key, lowering, rule) DECLARE_##rule
+#include "AtenTable.def"
+#undef DECLARE_SHAPES
+#undef DECLARE_COMPUTED
+#undef DECLARE_BROADCAST
 
 } // namespace corten::shapes
 

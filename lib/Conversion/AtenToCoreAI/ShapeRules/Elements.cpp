@@ -17,6 +17,13 @@ void shapes::checkBroadcast(CheckedCall &call) {
   call.checkResults(expected);
 }
 
+/// Python's functions compute one number.
+void shapes::checkNumber(CheckedCall &call) {
+  call.require(call.node.results.size() == 1 &&
+                   !call.node.results[0].isTensor(),
+               "the result is no number");
+}
+
 /// Without an axis all are reduced; where there is a default, it is the last.
 void shapes::checkReduction(CheckedCall &call) {
   Shape self = call.shape("self"), expected;

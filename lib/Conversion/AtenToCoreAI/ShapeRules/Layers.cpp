@@ -3,6 +3,9 @@
 // Shapes of products of matrices and of layers.
 
 #include "ShapeRules/CheckedCall.h"
+#include "ShapeRules/Equation.h"
+
+#include "llvm/ADT/DenseMap.h"
 
 using namespace corten;
 using namespace corten::shapes;
@@ -42,6 +45,28 @@ void shapes::checkMatmul(CheckedCall &call) {
     expected.push_back(x[x.size() - 2]);
   if (!isColumn)
     expected.push_back(y.back());
+  call.checkResult(expected);
+}
+
+/// Axes of one label have one extent, or are stretched to it.
+void shapes::checkEinsum(CheckedCall &call) {
+  const Argument *text = call.node.findArgument("equation");
+  if (!text || text->kind() != Argument::Kind::String)
+    return call.fail("'equation' is no text");
+  llvm::SmallVector<Shape> operands = call.shapes("tensors");
+  llvm::SmallVector<size_t> ranks;
+  for (const Shape &operand : operands)
+    ranks.push_back(operand.size());
+  llvm::Expected<Equation> equation = parseEquation(text->asString(), ranks);
+  if (!equation)
+    return call.fail(llvm::toString(equation.takeError()));
+  llvm::DenseMap<int, Shape> extents;
+  for (auto [labels, shape] : llvm::zip_equal(equation->operands, operands))
+    for (auto [label, extent] : llvm::zip_equal(labels, shape))
+      broadcastInto(call, extents[label], extent);
+  Shape expected;
+  for (int label : equation->result)
+    llvm::append_range(expected, extents[label]);
   call.checkResult(expected);
 }
 

@@ -304,9 +304,9 @@ static Value airyAi(Emitter &emit, Value x) {
 }
 
 llvm::ArrayRef<TableEntry> corten::loweringsBessel() {
-#define BESSEL(key, lowering) {key, lowerWith<lowering>},
+#define IN_Bessel ,
   static const TableEntry entries[] = {
-#include "AtenTable.def"
+#include "FamilyRows.def"
   };
   return entries;
 }

@@ -125,9 +125,9 @@ static Value normalQuantile(Emitter &emit, Value p) {
 }
 
 llvm::ArrayRef<TableEntry> corten::loweringsErrorFunction() {
-#define ERROR_FUNCTION(key, lowering) {key, lowerWith<lowering>},
+#define IN_ErrorFunction ,
   static const TableEntry entries[] = {
-#include "AtenTable.def"
+#include "FamilyRows.def"
   };
   return entries;
 }

@@ -361,9 +361,9 @@ static Value incompleteGamma(Emitter &emit, Value a, Value x) {
 }
 
 llvm::ArrayRef<TableEntry> corten::loweringsGamma() {
-#define GAMMA(key, lowering) {key, lowerWith<lowering>},
+#define IN_Gamma ,
   static const TableEntry entries[] = {
-#include "AtenTable.def"
+#include "FamilyRows.def"
   };
   return entries;
 }

@@ -106,9 +106,9 @@ static Value polynomialOf(Emitter &emit, Value x, Value n) {
 }
 
 llvm::ArrayRef<TableEntry> corten::loweringsOrthogonalPolynomials() {
-#define ORTHOGONAL_POLYNOMIALS(key, lowering) {key, lowerWith<lowering>},
+#define IN_OrthogonalPolynomials ,
   static const TableEntry entries[] = {
-#include "AtenTable.def"
+#include "FamilyRows.def"
   };
   return entries;
 }

@@ -61,9 +61,9 @@ static Value lowerTriangle(const AtenNode &node, Emitter &emit) {
 }
 
 llvm::ArrayRef<TableEntry> corten::loweringsUndecomposedCreation() {
-#define UNDECOMPOSED_CREATION(key, lowering) {key, lowerWith<lowering>},
+#define IN_UndecomposedCreation ,
   static const TableEntry entries[] = {
-#include "Undecomposed/Table.def"
+#include "FamilyRows.def"
   };
   return entries;
 }

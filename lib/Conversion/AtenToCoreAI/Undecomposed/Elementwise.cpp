@@ -214,9 +214,9 @@ static FailureOr<Value> lowerLerp(const AtenNode &node, Emitter &emit) {
 }
 
 llvm::ArrayRef<TableEntry> corten::loweringsUndecomposedElementwise() {
-#define UNDECOMPOSED_ELEMENTWISE(key, lowering) {key, lowerWith<lowering>},
+#define IN_UndecomposedElementwise ,
   static const TableEntry entries[] = {
-#include "Undecomposed/Table.def"
+#include "FamilyRows.def"
   };
   return entries;
 }

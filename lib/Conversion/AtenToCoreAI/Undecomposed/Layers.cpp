@@ -349,9 +349,9 @@ static FailureOr<Value> lowerPad(const AtenNode &node, Emitter &emit) {
 }
 
 llvm::ArrayRef<TableEntry> corten::loweringsUndecomposedLayers() {
-#define UNDECOMPOSED_LAYERS(key, lowering) {key, lowerWith<lowering>},
+#define IN_UndecomposedLayers ,
   static const TableEntry entries[] = {
-#include "Undecomposed/Table.def"
+#include "FamilyRows.def"
   };
   return entries;
 }

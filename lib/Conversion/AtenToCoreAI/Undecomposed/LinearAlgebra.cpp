@@ -5,12 +5,12 @@
 
 #include "Emission/Call.h"
 #include "Emission/DimExpr.h"
+#include "ShapeRules/Equation.h"
 #include "Undecomposed/SameAs.h"
 
 #include "corten/Dialect/CoreAI/IR/CoreAIOps.h"
 
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/StringExtras.h"
 
 using namespace corten;
 using namespace mlir;
@@ -172,11 +172,10 @@ static FailureOr<Value> lowerOuter(const AtenNode &node, Emitter &emit) {
 
 namespace {
 
-/// A tensor whose axes have labels. A label is a letter, or a number from 256
-/// on for the axes that "..." stands for, counted from the last.
+/// A tensor whose axes have labels.
 struct Labelled {
   Value value;
-  SmallVector<int> labels;
+  AxisLabels labels;
 };
 
 class Einsum {
@@ -185,9 +184,7 @@ public:
   FailureOr<Value> lower();
 
 private:
-  using LabelsOr = FailureOr<SmallVector<int>>;
-  LabelsOr parse(StringRef term, int64_t ellipsisRank);
-  FailureOr<Labelled> operand(StringRef term, Value x);
+  FailureOr<Labelled> operand(AxisLabels labels, Value x);
   void sumOut(Labelled &x, llvm::function_ref<bool(int)> keeps);
   FailureOr<Labelled> contract(Labelled x, Labelled y,
                                llvm::function_ref<bool(int)> keeps);
@@ -198,53 +195,16 @@ private:
 
   const AtenNode &node;
   Emitter &emit;
-  int64_t ellipsisRank = 0;
-  /// By label; 1 where no operand has more.
-  llvm::DenseMap<int, int64_t> extents;
 };
 
 } // namespace
 
-static constexpr int kEllipsis = 256;
-
-Einsum::LabelsOr Einsum::parse(StringRef term, int64_t rank) {
-  SmallVector<int> labels;
-  while (!term.empty()) {
-    if (term.consume_front("...")) {
-      for (int64_t axis = rank; axis-- > 0;)
-        labels.push_back(kEllipsis + static_cast<int>(axis));
-    } else if (llvm::isAlpha(term.front())) {
-      labels.push_back(term.front());
-      term = term.drop_front();
-    } else {
-      return emit.error(node) << "einsum: unexpected '" << term << "'";
-    }
-  }
-  return labels;
-}
-
 /// An operand with the diagonals of repeated labels taken.
-FailureOr<Labelled> Einsum::operand(StringRef term, Value x) {
-  int64_t letters = llvm::count_if(term, llvm::isAlpha);
-  LabelsOr labels = parse(term, emit.type(x).getRank() - letters);
-  if (failed(labels))
-    return failure();
-  ArrayRef<int64_t> shape = emit.type(x).getShape();
-  if (labels->size() != shape.size())
-    return emit.error(node) << "einsum: '" << term
-                            << "' for an operand of rank " << shape.size();
-  for (auto [label, extent] : llvm::zip_equal(*labels, shape)) {
-    int64_t &known = extents.try_emplace(label, 1).first->second;
-    if (known == 1 || ShapedType::isDynamic(known))
-      known = extent;
-    else if (extent != known && extent != 1 && !ShapedType::isDynamic(extent))
-      return emit.error(node) << "einsum: an axis has the extents " << known
-                              << " and " << extent;
-  }
-  for (size_t first = 0; first < labels->size(); ++first)
-    for (size_t second = labels->size() - 1; second > first; --second) {
-      int label = (*labels)[first];
-      if (label != (*labels)[second])
+FailureOr<Labelled> Einsum::operand(AxisLabels labels, Value x) {
+  for (size_t first = 0; first < labels.size(); ++first)
+    for (size_t second = labels.size() - 1; second > first; --second) {
+      int label = labels[first];
+      if (label != labels[second])
         continue;
       FailureOr<Value> diagonal = call(node, emit, "diagonal.default",
                                        {{"self", x},
@@ -255,18 +215,18 @@ FailureOr<Labelled> Einsum::operand(StringRef term, Value x) {
       if (failed(diagonal))
         return failure();
       x = *diagonal;
-      labels->erase(labels->begin() + second);
-      labels->erase(labels->begin() + first);
-      labels->push_back(label);
+      labels.erase(labels.begin() + second);
+      labels.erase(labels.begin() + first);
+      labels.push_back(label);
       // The diagonal is the last axis; look at this place again.
-      second = labels->size();
+      second = labels.size();
     }
-  return Labelled{x, *labels};
+  return Labelled{x, labels};
 }
 
 void Einsum::sumOut(Labelled &x, llvm::function_ref<bool(int)> keeps) {
   SmallVector<int64_t> axes;
-  SmallVector<int> left;
+  AxisLabels left;
   for (auto [axis, label] : llvm::enumerate(x.labels)) {
     if (keeps(label))
       left.push_back(label);
@@ -377,51 +337,25 @@ FailureOr<Labelled> Einsum::contract(Labelled x, Labelled y,
 }
 
 FailureOr<Value> Einsum::lower() {
-  std::string equation = node.string("equation").str();
-  llvm::erase(equation, ' ');
-  auto [inputs, output] = StringRef(equation).split("->");
-  bool isExplicit = StringRef(equation).contains("->");
-  SmallVector<StringRef> terms;
-  inputs.split(terms, ',');
   ArrayRef<Argument> tensors = node.list("tensors");
-  if (terms.size() != tensors.size())
-    return emit.error(node) << "einsum: " << terms.size() << " terms for "
-                            << tensors.size() << " operands";
   Type element = emit.elementType(node.result().dtype);
+  SmallVector<size_t> ranks;
+  for (const Argument &tensor : tensors)
+    ranks.push_back(emit.type(emit.value(tensor)).getRank());
+  llvm::Expected<Equation> equation =
+      parseEquation(node.string("equation"), ranks);
+  if (!equation)
+    return emit.error(node) << llvm::toString(equation.takeError());
+  const AxisLabels &wanted = equation->result;
   SmallVector<Labelled> operands;
-  for (auto [term, tensor] : llvm::zip_equal(terms, tensors)) {
+  for (auto [labels, tensor] : llvm::zip_equal(equation->operands, tensors)) {
     Value x = emit.cast(emit.refined(tensor), element);
-    if (term.contains("..."))
-      ellipsisRank = std::max<int64_t>(ellipsisRank,
-                                       emit.type(x).getRank() -
-                                           llvm::count_if(term, llvm::isAlpha));
-    FailureOr<Labelled> labelled = operand(term, x);
+    FailureOr<Labelled> labelled = operand(labels, x);
     if (failed(labelled))
       return failure();
     operands.push_back(*labelled);
   }
 
-  SmallVector<int> wanted;
-  if (isExplicit) {
-    LabelsOr parsed = parse(output, ellipsisRank);
-    if (failed(parsed))
-      return failure();
-    wanted = *parsed;
-  } else {
-    // Labels that appear once, in order, after the axes of the ellipsis.
-    for (int64_t axis = ellipsisRank; axis-- > 0;)
-      wanted.push_back(kEllipsis + static_cast<int>(axis));
-    for (char letter : StringRef("ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                                 "abcdefghijklmnopqrstuvwxyz"))
-      if (llvm::count(inputs, letter) == 1)
-        wanted.push_back(letter);
-  }
-
-  for (auto [place, label] : llvm::enumerate(wanted))
-    if (!extents.contains(label) ||
-        llvm::is_contained(ArrayRef(wanted).take_front(place), label))
-      return emit.error(node) << "einsum: the result '" << output
-                              << "' has an axis twice, or one of no operand";
   Labelled result = operands.front();
   for (size_t next = 1; next < operands.size(); ++next) {
     auto isNeeded = [&](int label) {
@@ -450,9 +384,9 @@ static FailureOr<Value> lowerEinsum(const AtenNode &node, Emitter &emit) {
 }
 
 llvm::ArrayRef<TableEntry> corten::loweringsUndecomposedLinearAlgebra() {
-#define UNDECOMPOSED_LINEAR_ALGEBRA(key, lowering) {key, lowerWith<lowering>},
+#define IN_UndecomposedLinearAlgebra ,
   static const TableEntry entries[] = {
-#include "Undecomposed/Table.def"
+#include "FamilyRows.def"
   };
   return entries;
 }

@@ -130,9 +130,9 @@ static FailureOr<Value> lowerNorm(const AtenNode &node, Emitter &emit) {
 }
 
 llvm::ArrayRef<TableEntry> corten::loweringsUndecomposedReduction() {
-#define UNDECOMPOSED_REDUCTION(key, lowering) {key, lowerWith<lowering>},
+#define IN_UndecomposedReduction ,
   static const TableEntry entries[] = {
-#include "Undecomposed/Table.def"
+#include "FamilyRows.def"
   };
   return entries;
 }

@@ -47,9 +47,9 @@ static FailureOr<Results> lowerIndexCopy(const AtenNode &node, Emitter &emit) {
 }
 
 llvm::ArrayRef<TableEntry> corten::loweringsUndecomposedScatter() {
-#define UNDECOMPOSED_SCATTER(key, lowering) {key, lowerWith<lowering>},
+#define IN_UndecomposedScatter ,
   static const TableEntry entries[] = {
-#include "Undecomposed/Table.def"
+#include "FamilyRows.def"
   };
   return entries;
 }

@@ -399,9 +399,9 @@ static FailureOr<Value> lowerDiff(const AtenNode &node, Emitter &emit) {
 }
 
 llvm::ArrayRef<TableEntry> corten::loweringsUndecomposedShape() {
-#define UNDECOMPOSED_SHAPE(key, lowering) {key, lowerWith<lowering>},
+#define IN_UndecomposedShape ,
   static const TableEntry entries[] = {
-#include "Undecomposed/Table.def"
+#include "FamilyRows.def"
   };
   return entries;
 }

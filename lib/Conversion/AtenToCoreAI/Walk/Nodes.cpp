@@ -225,17 +225,16 @@ LogicalResult ProgramEmitter::emitKernel(const Node &node) {
 /// Calls the operator's lowering, between checks of what it relies on and of
 /// what it made.
 LogicalResult ProgramEmitter::lowerNode(const Node &node) {
-  LoweringFn lower = findLowering(node.callee->nameSpace, node.callee->name);
-  if (!lower)
+  const OperatorRow *row = findRow(node.callee->nameSpace, node.callee->name);
+  if (!row)
     return error(node) << "Unsupported ATen op: " << node.callee->name
                        << "; add a lowering with register_torch_lowering()";
-  if (std::string contradiction = findContradiction(
-          node, isElementwise(node.callee->nameSpace, node.callee->name));
+  if (std::string contradiction = findContradiction(node, *row->rule);
       !contradiction.empty())
     return error(node) << contradiction;
   // A branch of a conditional has nodes of its own.
   llvm::SaveAndRestore outerNode(mayBeEmpty, hasOpenExtents(node));
-  FailureOr<Results> lowered = lower(AtenNode(node), *this);
+  FailureOr<Results> lowered = row->lower(AtenNode(node), *this);
   if (mlir::failed(lowered) || hasFailed())
     return failure();
   if (node.isStored)

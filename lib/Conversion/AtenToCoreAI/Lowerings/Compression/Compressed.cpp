@@ -344,9 +344,10 @@ static FailureOr<Value> lowerSparseToDense(const AtenNode &node,
 }
 
 llvm::ArrayRef<TableEntry> corten::loweringsCompressed() {
-#define COMPRESSED(key, lowering) {key, lowerWithSchema<lowering>},
+#define IN_Compressed ,
+#define LOWER_WITH lowerWithSchema
   static const TableEntry entries[] = {
-#include "AtenTable.def"
+#include "FamilyRows.def"
   };
   return entries;
 }

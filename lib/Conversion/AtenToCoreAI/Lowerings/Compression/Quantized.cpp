@@ -211,9 +211,10 @@ static Value lowerConvertType(const AtenNode &node, Emitter &emit) {
 }
 
 llvm::ArrayRef<TableEntry> corten::loweringsQuantized() {
-#define QUANTIZED(key, lowering) {key, lowerWithSchema<lowering>},
+#define IN_Quantized ,
+#define LOWER_WITH lowerWithSchema
   static const TableEntry entries[] = {
-#include "AtenTable.def"
+#include "FamilyRows.def"
   };
   return entries;
 }

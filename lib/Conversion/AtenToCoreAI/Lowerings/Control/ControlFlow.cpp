@@ -486,9 +486,9 @@ static FailureOr<Results> lowerGraphCall(const AtenNode &node, Emitter &emit) {
 }
 
 llvm::ArrayRef<TableEntry> corten::loweringsControlFlow() {
-#define CONTROL_FLOW(key, lowering) {key, lowerWith<lowering>},
+#define IN_ControlFlow ,
   static const TableEntry entries[] = {
-#include "AtenTable.def"
+#include "FamilyRows.def"
   };
   return entries;
 }

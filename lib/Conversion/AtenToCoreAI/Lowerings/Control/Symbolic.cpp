@@ -284,9 +284,9 @@ static Value lowerLocalScalar(const AtenNode &node, Emitter &emit) {
 }
 
 llvm::ArrayRef<TableEntry> corten::loweringsSymbolic() {
-#define SYMBOLIC(key, lowering) {key, lowerWith<lowering>},
+#define IN_Symbolic ,
   static const TableEntry entries[] = {
-#include "AtenTable.def"
+#include "FamilyRows.def"
   };
   return entries;
 }

@@ -129,9 +129,9 @@ static Value lowerElu(const AtenNode &node, Emitter &emit) {
 }
 
 llvm::ArrayRef<TableEntry> corten::loweringsActivation() {
-#define ACTIVATION(key, lowering) {key, lowerWith<lowering>},
+#define IN_Activation ,
   static const TableEntry entries[] = {
-#include "AtenTable.def"
+#include "FamilyRows.def"
   };
   return entries;
 }

@@ -395,9 +395,9 @@ static FailureOr<Value> lowerLcm(const AtenNode &node, Emitter &emit) {
 }
 
 llvm::ArrayRef<TableEntry> corten::loweringsArithmetic() {
-#define ARITHMETIC(key, lowering) {key, lowerWith<lowering>},
+#define IN_Arithmetic ,
   static const TableEntry entries[] = {
-#include "AtenTable.def"
+#include "FamilyRows.def"
   };
   return entries;
 }

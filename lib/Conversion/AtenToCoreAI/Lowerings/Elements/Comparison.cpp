@@ -185,9 +185,9 @@ static FailureOr<Value> lowerClamp(const AtenNode &node, Emitter &emit) {
 }
 
 llvm::ArrayRef<TableEntry> corten::loweringsComparison() {
-#define COMPARISON(key, lowering) {key, lowerWith<lowering>},
+#define IN_Comparison ,
   static const TableEntry entries[] = {
-#include "AtenTable.def"
+#include "FamilyRows.def"
   };
   return entries;
 }

@@ -119,9 +119,9 @@ static Value lowerAngle(const AtenNode &node, Emitter &emit) {
 }
 
 llvm::ArrayRef<TableEntry> corten::loweringsComplex() {
-#define COMPLEX(key, lowering) {key, lowerWith<lowering>},
+#define IN_Complex ,
   static const TableEntry entries[] = {
-#include "AtenTable.def"
+#include "FamilyRows.def"
   };
   return entries;
 }

@@ -188,9 +188,9 @@ static Value lowerBitwiseNot(const AtenNode &node, Emitter &emit) {
 }
 
 llvm::ArrayRef<TableEntry> corten::loweringsElementwise() {
-#define ELEMENTWISE(key, lowering) {key, lowerWith<lowering>},
+#define IN_Elementwise ,
   static const TableEntry entries[] = {
-#include "AtenTable.def"
+#include "FamilyRows.def"
   };
   return entries;
 }

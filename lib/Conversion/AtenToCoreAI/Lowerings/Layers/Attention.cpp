@@ -256,9 +256,9 @@ static FailureOr<Results> lowerFlashAttention(const AtenNode &node,
 }
 
 llvm::ArrayRef<TableEntry> corten::loweringsAttention() {
-#define ATTENTION(key, lowering) {key, lowerWith<lowering>},
+#define IN_Attention ,
   static const TableEntry entries[] = {
-#include "AtenTable.def"
+#include "FamilyRows.def"
   };
   return entries;
 }

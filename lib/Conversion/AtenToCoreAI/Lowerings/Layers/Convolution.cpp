@@ -157,9 +157,9 @@ static FailureOr<Value> lowerConvolution(const AtenNode &node, Emitter &emit) {
 }
 
 llvm::ArrayRef<TableEntry> corten::loweringsConvolution() {
-#define CONVOLUTION(key, lowering) {key, lowerWith<lowering>},
+#define IN_Convolution ,
   static const TableEntry entries[] = {
-#include "AtenTable.def"
+#include "FamilyRows.def"
   };
   return entries;
 }

@@ -403,9 +403,9 @@ static FailureOr<Value> lowerInstanceNorm(const AtenNode &node, Emitter &emit) {
 }
 
 llvm::ArrayRef<TableEntry> corten::loweringsNormalization() {
-#define NORMALIZATION(key, lowering) {key, lowerWith<lowering>},
+#define IN_Normalization ,
   static const TableEntry entries[] = {
-#include "AtenTable.def"
+#include "FamilyRows.def"
   };
   return entries;
 }

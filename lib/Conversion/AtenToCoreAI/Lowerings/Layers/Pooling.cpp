@@ -639,9 +639,9 @@ static FailureOr<Results> lowerAdaptiveMaxPool3d(const AtenNode &node,
 }
 
 llvm::ArrayRef<TableEntry> corten::loweringsPooling() {
-#define POOLING(key, lowering) {key, lowerWith<lowering>},
+#define IN_Pooling ,
   static const TableEntry entries[] = {
-#include "AtenTable.def"
+#include "FamilyRows.def"
   };
   return entries;
 }

@@ -625,9 +625,9 @@ static FailureOr<Value> lowerGridSampler(const AtenNode &node, Emitter &emit) {
 }
 
 llvm::ArrayRef<TableEntry> corten::loweringsResize() {
-#define RESIZE(key, lowering) {key, lowerWith<lowering>},
+#define IN_Resize ,
   static const TableEntry entries[] = {
-#include "AtenTable.def"
+#include "FamilyRows.def"
   };
   return entries;
 }

@@ -341,9 +341,9 @@ static FailureOr<Value> lowerInverseRealTransform(const AtenNode &node,
 }
 
 llvm::ArrayRef<TableEntry> corten::loweringsFourier() {
-#define FOURIER(key, lowering) {key, lowerWith<lowering>},
+#define IN_Fourier ,
   static const TableEntry entries[] = {
-#include "AtenTable.def"
+#include "FamilyRows.def"
   };
   return entries;
 }

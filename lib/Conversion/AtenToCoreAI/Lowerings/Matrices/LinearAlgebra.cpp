@@ -347,9 +347,9 @@ static Value lowerDiagonal(const AtenNode &node, Emitter &emit) {
 }
 
 llvm::ArrayRef<TableEntry> corten::loweringsLinearAlgebra() {
-#define LINEAR_ALGEBRA(key, lowering) {key, lowerWith<lowering>},
+#define IN_LinearAlgebra ,
   static const TableEntry entries[] = {
-#include "AtenTable.def"
+#include "FamilyRows.def"
   };
   return entries;
 }

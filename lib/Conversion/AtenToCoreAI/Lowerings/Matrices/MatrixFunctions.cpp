@@ -316,9 +316,9 @@ static FailureOr<Value> lowerMatrixExp(const AtenNode &node, Emitter &emit) {
 }
 
 llvm::ArrayRef<TableEntry> corten::loweringsMatrixFunctions() {
-#define MATRIX_FUNCTIONS(key, lowering) {key, lowerWith<lowering>},
+#define IN_MatrixFunctions ,
   static const TableEntry entries[] = {
-#include "AtenTable.def"
+#include "FamilyRows.def"
   };
   return entries;
 }

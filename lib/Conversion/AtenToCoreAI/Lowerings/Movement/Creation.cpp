@@ -189,9 +189,9 @@ static FailureOr<Results> lowerNativeDropout(const AtenNode &node,
 }
 
 llvm::ArrayRef<TableEntry> corten::loweringsCreation() {
-#define CREATION(key, lowering) {key, lowerWith<lowering>},
+#define IN_Creation ,
   static const TableEntry entries[] = {
-#include "AtenTable.def"
+#include "FamilyRows.def"
   };
   return entries;
 }

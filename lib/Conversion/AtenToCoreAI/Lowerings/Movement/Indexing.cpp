@@ -383,9 +383,9 @@ static FailureOr<Results> lowerEmbeddingBag(const AtenNode &node,
 }
 
 llvm::ArrayRef<TableEntry> corten::loweringsIndexing() {
-#define INDEXING(key, lowering) {key, lowerWith<lowering>},
+#define IN_Indexing ,
   static const TableEntry entries[] = {
-#include "AtenTable.def"
+#include "FamilyRows.def"
   };
   return entries;
 }

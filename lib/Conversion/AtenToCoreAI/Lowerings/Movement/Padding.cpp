@@ -219,9 +219,9 @@ static FailureOr<Value> lowerReplicationPad(const AtenNode &node,
 }
 
 llvm::ArrayRef<TableEntry> corten::loweringsPadding() {
-#define PADDING(key, lowering) {key, lowerWith<lowering>},
+#define IN_Padding ,
   static const TableEntry entries[] = {
-#include "AtenTable.def"
+#include "FamilyRows.def"
   };
   return entries;
 }

@@ -636,9 +636,10 @@ static FailureOr<Results> unlessNothing(const AtenNode &node, Emitter &emit) {
 }
 
 llvm::ArrayRef<TableEntry> corten::loweringsScatter() {
-#define SCATTER(key, lowering) {key, unlessNothing<lowering>},
+#define IN_Scatter ,
+#define LOWER_WITH unlessNothing
   static const TableEntry entries[] = {
-#include "AtenTable.def"
+#include "FamilyRows.def"
   };
   return entries;
 }

@@ -497,9 +497,9 @@ static FailureOr<Value> lowerViewType(const AtenNode &node, Emitter &emit) {
 }
 
 llvm::ArrayRef<TableEntry> corten::loweringsShape() {
-#define SHAPE(key, lowering) {key, lowerWith<lowering>},
+#define IN_Shape ,
   static const TableEntry entries[] = {
-#include "AtenTable.def"
+#include "FamilyRows.def"
   };
   return entries;
 }

@@ -329,9 +329,9 @@ static FailureOr<Value> lowerSegmentReduce(const AtenNode &node,
 }
 
 llvm::ArrayRef<TableEntry> corten::loweringsBinning() {
-#define BINNING(key, lowering) {key, lowerWith<lowering>},
+#define IN_Binning ,
   static const TableEntry entries[] = {
-#include "AtenTable.def"
+#include "FamilyRows.def"
   };
   return entries;
 }

@@ -465,9 +465,9 @@ static Value lowerLogcumsumexp(const AtenNode &node, Emitter &emit) {
 }
 
 llvm::ArrayRef<TableEntry> corten::loweringsReduction() {
-#define REDUCTION(key, lowering) {key, lowerWith<lowering>},
+#define IN_Reduction ,
   static const TableEntry entries[] = {
-#include "AtenTable.def"
+#include "FamilyRows.def"
   };
   return entries;
 }

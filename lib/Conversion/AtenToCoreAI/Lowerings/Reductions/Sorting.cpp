@@ -324,9 +324,9 @@ static FailureOr<Results> lowerMode(const AtenNode &node, Emitter &emit) {
 }
 
 llvm::ArrayRef<TableEntry> corten::loweringsSorting() {
-#define SORTING(key, lowering) {key, lowerWith<lowering>},
+#define IN_Sorting ,
   static const TableEntry entries[] = {
-#include "AtenTable.def"
+#include "FamilyRows.def"
   };
   return entries;
 }
