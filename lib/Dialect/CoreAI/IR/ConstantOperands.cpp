@@ -71,4 +71,25 @@ FailureOr<int64_t> resolveAxis(std::optional<Location> location, int64_t axis,
                            " is out of range for a tensor of rank ", rank);
 }
 
+FailureOr<Indices> resolveAxes(std::optional<Location> location,
+                               ArrayRef<int64_t> axes, int64_t rank) {
+  Indices positions;
+  for (int64_t axis : axes) {
+    FailureOr<int64_t> position = resolveAxis(location, axis, rank);
+    if (failed(position))
+      return failure();
+    positions.push_back(*position);
+  }
+  return positions;
+}
+
+LogicalResult verifyAxis(Location location, Value axis, int64_t rank,
+                         Widening widening) {
+  if (failed(verifyReadableConstants(location, axis)))
+    return failure();
+  std::optional<int64_t> constant = getConstantIndex(axis, widening);
+  return success(!constant ||
+                 succeeded(resolveAxis(location, *constant, rank)));
+}
+
 } // namespace corten::coreai

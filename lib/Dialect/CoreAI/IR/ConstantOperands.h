@@ -56,6 +56,16 @@ std::optional<int64_t> normalizeAxis(int64_t axis, int64_t rank);
 llvm::FailureOr<int64_t> resolveAxis(std::optional<mlir::Location> location,
                                      int64_t axis, int64_t rank);
 
+/// The same for several.
+llvm::FailureOr<Indices> resolveAxes(std::optional<mlir::Location> location,
+                                     llvm::ArrayRef<int64_t> axes,
+                                     int64_t rank);
+
+/// A constant axis must be readable and in range.
+llvm::LogicalResult verifyAxis(mlir::Location location, mlir::Value axis,
+                               int64_t rank,
+                               Widening widening = Widening::Signed);
+
 } // namespace corten::coreai
 
 #endif // CORTEN_LIB_DIALECT_COREAI_IR_CONSTANTOPERANDS_H

@@ -88,17 +88,14 @@ LogicalResult GatherNdOp::inferReturnTypes(MLIRContext *,
                                            std::optional<Location> location,
                                            Adaptor adaptor,
                                            SmallVectorImpl<Type> &inferred) {
-  FailureOr<RankedTensorType> input =
-      getTensorType(location, adaptor.getInput());
-  FailureOr<RankedTensorType> indices =
-      getTensorType(location, adaptor.getIndices());
-  if (failed(input) || failed(indices))
-    return failure();
-  FailureOr<Shape> shape = getGatheredShape(location, *input, *indices);
-  if (failed(shape))
-    return failure();
-  inferred.push_back(RankedTensorType::get(*shape, input->getElementType()));
-  return success();
+  auto shapeOf = [&](RankedTensorType input) -> FailureOr<Shape> {
+    FailureOr<RankedTensorType> indices =
+        getTensorType(location, adaptor.getIndices());
+    if (failed(indices))
+      return failure();
+    return getGatheredShape(location, input, *indices);
+  };
+  return inferShaped(location, adaptor.getInput(), {}, inferred, shapeOf);
 }
 
 /// The region may only choose between the value in place and the update.

@@ -16,8 +16,8 @@ using namespace corten::coreai;
 /// The extents that are left when `axes` are reduced to 1. Axes out of range
 /// reduce nothing here: they are an error at run time only. Unknown axes could
 /// be any, so every extent becomes `?`.
-static Shape getReducedShape(RankedTensorType type,
-                             std::optional<Indices> axes) {
+static Shape getReducedShape(RankedTensorType type, Value constant) {
+  std::optional<Indices> axes = getConstantIndices(constant);
   if (!axes)
     return getDynamicShape(type.getRank());
   Shape shape(type.getShape());
@@ -31,13 +31,10 @@ template <typename Adaptor>
 static LogicalResult inferReduction(std::optional<Location> location,
                                     Adaptor adaptor,
                                     SmallVectorImpl<Type> &inferred) {
-  FailureOr<RankedTensorType> type =
-      getTensorType(location, adaptor.getInput());
-  if (failed(type))
-    return failure();
-  Shape shape = getReducedShape(*type, getConstantIndices(adaptor.getAxes()));
-  inferred.push_back(RankedTensorType::get(shape, type->getElementType()));
-  return success();
+  return inferShaped(location, adaptor.getInput(), {}, inferred,
+                     [&](RankedTensorType type) -> FailureOr<Shape> {
+                       return getReducedShape(type, adaptor.getAxes());
+                     });
 }
 
 LogicalResult ArgmaxOp::inferReturnTypes(MLIRContext *context,
@@ -48,7 +45,7 @@ LogicalResult ArgmaxOp::inferReturnTypes(MLIRContext *context,
       getTensorType(location, adaptor.getInput());
   if (failed(type))
     return failure();
-  Shape shape = getReducedShape(*type, getConstantIndices(adaptor.getAxis()));
+  Shape shape = getReducedShape(*type, adaptor.getAxis());
   inferred.push_back(RankedTensorType::get(
       shape, IntegerType::get(context, 32, IntegerType::Unsigned)));
   return success();
@@ -94,37 +91,23 @@ template <typename Op> static LogicalResult verifyLogicalReduction(Op op) {
     return failure();
   if (getStaticLength(op.getAxes()) == 0)
     return op.emitOpError("needs at least one axis");
+  std::optional<Indices> axes = getConstantIndices(op.getAxes());
   int64_t rank = op.getInput().getType().getRank();
-  if (std::optional<Indices> axes = getConstantIndices(op.getAxes()))
-    for (int64_t axis : *axes)
-      if (failed(resolveAxis(op.getLoc(), axis, rank)))
-        return failure();
-  return success();
+  return success(!axes || succeeded(resolveAxes(op.getLoc(), *axes, rank)));
 }
 
 LogicalResult AllOp::verify() { return verifyLogicalReduction(*this); }
 LogicalResult AnyOp::verify() { return verifyLogicalReduction(*this); }
 
 LogicalResult ScanOp::verify() {
-  if (failed(verifyReadableConstants(getLoc(), getAxis())))
-    return failure();
-  int64_t rank = getInput().getType().getRank();
-  std::optional<int64_t> axis = getConstantIndex(getAxis());
-  if (axis && failed(resolveAxis(getLoc(), *axis, rank)))
-    return failure();
-  return success();
+  return verifyAxis(getLoc(), getAxis(), getInput().getType().getRank());
 }
 
 LogicalResult SortOp::verify() {
   if (!haveCompatibleShapes(getInput(), getResult()))
     return emitOpError("result must have the shape of the input");
-  if (failed(verifyReadableConstants(getLoc(), getDim())))
-    return failure();
-  int64_t rank = getInput().getType().getRank();
-  std::optional<int64_t> axis = getConstantIndex(getDim(), Widening::Bits);
-  if (axis && failed(resolveAxis(getLoc(), *axis, rank)))
-    return failure();
-  return success();
+  return verifyAxis(getLoc(), getDim(), getInput().getType().getRank(),
+                    Widening::Bits);
 }
 
 #define GET_OP_CLASSES

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ShapeInference.h"
 
+#include "ConstantOperands.h"
+
 #include "mlir/Dialect/Traits.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/TypeUtilities.h"
@@ -122,6 +124,20 @@ FailureOr<Shape> broadcastShapes(std::optional<Location> location,
                                "operands do not broadcast to one shape");
   }
   return broadcast;
+}
+
+LogicalResult
+inferShaped(std::optional<Location> location, Value input, ValueRange indices,
+            SmallVectorImpl<Type> &inferred,
+            llvm::function_ref<FailureOr<Shape>(RankedTensorType)> shapeOf) {
+  FailureOr<RankedTensorType> type = getTensorType(location, input);
+  if (failed(type) || failed(verifyReadableConstants(location, indices)))
+    return failure();
+  FailureOr<Shape> shape = shapeOf(*type);
+  if (failed(shape))
+    return failure();
+  inferred.push_back(RankedTensorType::get(*shape, type->getElementType()));
+  return success();
 }
 
 } // namespace corten::coreai

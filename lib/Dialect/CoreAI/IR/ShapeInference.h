@@ -13,6 +13,7 @@
 #include "mlir/IR/Location.h"
 #include "mlir/IR/OpDefinition.h"
 #include "mlir/IR/ValueRange.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include <cstdint>
 #include <optional>
@@ -84,6 +85,14 @@ llvm::FailureOr<Shape> mergeShapes(std::optional<mlir::Location> location,
 /// `?` stays `?`; against a larger static extent it takes that.
 llvm::FailureOr<Shape> broadcastShapes(std::optional<mlir::Location> location,
                                        mlir::ValueRange operands);
+
+/// Appends the type of a tensor with the elements of `input` and the shape that
+/// `shapeOf` makes of its type. Constants among `indices`, which the shape
+/// follows from, must be readable.
+llvm::LogicalResult inferShaped(
+    std::optional<mlir::Location> location, mlir::Value input,
+    mlir::ValueRange indices, llvm::SmallVectorImpl<mlir::Type> &inferred,
+    llvm::function_ref<llvm::FailureOr<Shape>(mlir::RankedTensorType)> shapeOf);
 
 /// Appends the type of the adaptor's `input` operand.
 template <typename Adaptor>

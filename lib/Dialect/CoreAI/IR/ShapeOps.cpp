@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Types and rules of the ops that move elements. Their folders are in
-// ShapeFolders.cpp.
+// Types and rules of the ops that make, reshape and repeat tensors. Those that
+// join and cut them are in ShapeParts.cpp, the folders in ShapeFolders.cpp.
 
 #include "corten/Dialect/CoreAI/IR/ShapeOps.h"
 
@@ -9,11 +9,10 @@
 #include "ShapeInference.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/TypeUtilities.h"
-#include "llvm/ADT/SmallBitVector.h"
+#include "llvm/ADT/SmallVectorExtras.h"
 #include "llvm/Support/MathExtras.h"
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 using namespace mlir;
 using namespace corten::coreai;
@@ -121,23 +120,15 @@ static FailureOr<Shape> getUnknownShape(std::optional<Location> location,
   return getDynamicShape(type->getDimSize(0));
 }
 
-/// The type of a tensor that is to be changed as `indices` say, of which
-/// constants must be readable.
-static FailureOr<RankedTensorType>
-getIndexedType(std::optional<Location> location, Value input,
-               ValueRange indices) {
-  FailureOr<RankedTensorType> type = getTensorType(location, input);
-  if (failed(type) || failed(verifyReadableConstants(location, indices)))
-    return failure();
-  return type;
-}
-
-/// Infers a tensor with the elements of `type` and other extents.
-static LogicalResult inferReshaped(RankedTensorType type,
-                                   ArrayRef<int64_t> shape,
-                                   SmallVectorImpl<Type> &inferred) {
-  inferred.push_back(RankedTensorType::get(shape, type.getElementType()));
-  return success();
+/// The shape that an operand says: that of a tensor whose shape it is, the
+/// numbers of a constant, or as many `?` as it has elements.
+static FailureOr<Shape> getStatedShape(std::optional<Location> location,
+                                       Value shape, Widening widening) {
+  if (auto queried = getQueriedShape(shape))
+    return *queried;
+  if (auto constant = getConstantIndices(shape, widening))
+    return *constant;
+  return getUnknownShape(location, shape);
 }
 
 //===----------------------------------------------------------------------===//
@@ -146,8 +137,8 @@ static LogicalResult inferReshaped(RankedTensorType type,
 
 /// Replaces a single -1 in `shape` by what is left of `type` and checks the
 /// number of elements, as far as it is known.
-static LogicalResult resolveShape(std::optional<Location> location,
-                                  RankedTensorType type, Shape &shape) {
+static FailureOr<Shape> resolveShape(std::optional<Location> location,
+                                     RankedTensorType type, Shape shape) {
   int64_t known = 1;
   int64_t *open = nullptr;
   for (int64_t &extent : shape) {
@@ -165,62 +156,48 @@ static LogicalResult resolveShape(std::optional<Location> location,
     *open = ShapedType::kDynamic;
   std::optional<int64_t> elements = getElementCount(type.getShape());
   if (!elements)
-    return success();
+    return shape;
   if (open ? *elements % known != 0 : *elements != known)
     return emitOptionalError(location, "cannot reshape ", type, " into ", known,
                              open ? " times any number of" : "", " elements");
   if (open)
     *open = *elements / known;
-  return success();
+  return shape;
 }
 
 LogicalResult ReshapeOp::inferReturnTypes(MLIRContext *,
                                           std::optional<Location> location,
                                           Adaptor adaptor,
                                           SmallVectorImpl<Type> &inferred) {
-  FailureOr<RankedTensorType> type =
-      getIndexedType(location, adaptor.getInput(), adaptor.getNewShape());
-  if (failed(type))
-    return failure();
-
-  FailureOr<Shape> shape;
-  if (auto queried = getQueriedShape(adaptor.getNewShape())) {
-    shape = *queried;
-  } else if (auto constant =
-                 getConstantIndices(adaptor.getNewShape(), Widening::Bits)) {
-    shape = *constant;
-    if (failed(resolveShape(location, *type, *shape)))
-      return failure();
-  } else {
-    shape = getUnknownShape(location, adaptor.getNewShape());
-  }
-  if (failed(shape))
-    return failure();
-  return inferReshaped(*type, *shape, inferred);
+  Value stated = adaptor.getNewShape();
+  auto shapeOf = [&](RankedTensorType type) -> FailureOr<Shape> {
+    auto constant = getConstantIndices(stated, Widening::Bits);
+    return constant ? resolveShape(location, type, *constant)
+                    : getStatedShape(location, stated, Widening::Bits);
+  };
+  return inferShaped(location, adaptor.getInput(), stated, inferred, shapeOf);
 }
 
 LogicalResult TransposeOp::inferReturnTypes(MLIRContext *,
                                             std::optional<Location> location,
                                             Adaptor adaptor,
                                             SmallVectorImpl<Type> &inferred) {
-  FailureOr<RankedTensorType> type =
-      getIndexedType(location, adaptor.getInput(), adaptor.getPermutation());
-  if (failed(type))
-    return failure();
-
-  int64_t rank = type->getRank();
-  Shape shape = getDynamicShape(rank);
-  if (auto permutation = getConstantIndices(adaptor.getPermutation())) {
+  auto shapeOf = [&](RankedTensorType type) -> FailureOr<Shape> {
+    int64_t rank = type.getRank();
+    auto permutation = getConstantIndices(adaptor.getPermutation());
+    if (!permutation)
+      return getDynamicShape(rank);
     if (static_cast<int64_t>(permutation->size()) != rank)
       return emitOptionalError(location, "permutation of ", permutation->size(),
                                " axes for a tensor of rank ", rank);
-    for (auto [extent, axis] : llvm::zip_equal(shape, *permutation)) {
-      if (failed(resolveAxis(location, axis, rank)))
-        return failure();
-      extent = type->getDimSize(axis);
-    }
-  }
-  return inferReshaped(*type, shape, inferred);
+    FailureOr<Indices> axes = resolveAxes(location, *permutation, rank);
+    if (failed(axes))
+      return failure();
+    return llvm::map_to_vector(
+        *axes, [&](int64_t axis) { return type.getDimSize(axis); });
+  };
+  return inferShaped(location, adaptor.getInput(), adaptor.getPermutation(),
+                     inferred, shapeOf);
 }
 
 LogicalResult TransposeOp::verify() {
@@ -243,69 +220,59 @@ LogicalResult ExpandDimsOp::inferReturnTypes(MLIRContext *,
                                              std::optional<Location> location,
                                              Adaptor adaptor,
                                              SmallVectorImpl<Type> &inferred) {
-  FailureOr<RankedTensorType> type =
-      getIndexedType(location, adaptor.getInput(), adaptor.getAxes());
-  if (failed(type))
-    return failure();
-  FailureOr<Shape> added = getUnknownShape(location, adaptor.getAxes());
-  if (failed(added))
-    return failure();
-
-  int64_t rank = type->getRank() + added->size();
-  Shape shape = getDynamicShape(rank);
-  if (auto axes = getConstantIndices(adaptor.getAxes())) {
-    for (int64_t &axis : *axes) {
-      FailureOr<int64_t> position = resolveAxis(location, axis, rank);
-      if (failed(position))
-        return failure();
-      axis = *position;
-    }
+  auto shapeOf = [&](RankedTensorType type) -> FailureOr<Shape> {
+    FailureOr<Shape> added = getUnknownShape(location, adaptor.getAxes());
+    if (failed(added))
+      return failure();
+    int64_t rank = type.getRank() + added->size();
+    auto constant = getConstantIndices(adaptor.getAxes());
+    if (!constant)
+      return getDynamicShape(rank);
+    FailureOr<Indices> axes = resolveAxes(location, *constant, rank);
+    if (failed(axes))
+      return failure();
     // A repeated axis counts again at the next place.
     llvm::sort(*axes);
-    shape.assign(type->getShape().begin(), type->getShape().end());
+    Shape shape(type.getShape());
     for (int64_t axis : *axes)
-      shape.insert(shape.begin() + std::min<int64_t>(axis, static_cast<int64_t>(
-                                                               shape.size())),
-                   1);
-  }
-  return inferReshaped(*type, shape, inferred);
+      shape.insert(shape.begin() + std::min<int64_t>(axis, shape.size()), 1);
+    return shape;
+  };
+  return inferShaped(location, adaptor.getInput(), adaptor.getAxes(), inferred,
+                     shapeOf);
 }
 
 LogicalResult ShrinkDimsOp::inferReturnTypes(MLIRContext *,
                                              std::optional<Location> location,
                                              Adaptor adaptor,
                                              SmallVectorImpl<Type> &inferred) {
-  FailureOr<RankedTensorType> type =
-      getIndexedType(location, adaptor.getInput(), adaptor.getAxes());
-  if (failed(type))
-    return failure();
-  FailureOr<Shape> removed = getUnknownShape(location, adaptor.getAxes());
-  if (failed(removed))
-    return failure();
-  int64_t rank = type->getRank();
-  int64_t count = removed->size();
-  if (count > rank)
-    return emitOptionalError(location, "lists ", count,
-                             " axes of a tensor of rank ", rank);
-
-  Shape shape = getDynamicShape(rank - count);
-  if (auto axes = getConstantIndices(adaptor.getAxes(), Widening::Bits)) {
-    llvm::SmallBitVector isRemoved(rank);
-    for (int64_t axis : *axes) {
-      FailureOr<int64_t> position = resolveAxis(location, axis, rank);
-      if (failed(position))
-        return failure();
-      if (type->getDimSize(*position) != 1)
-        return emitOptionalError(location, "axis ", axis, " of ", *type,
+  auto shapeOf = [&](RankedTensorType type) -> FailureOr<Shape> {
+    FailureOr<Shape> removed = getUnknownShape(location, adaptor.getAxes());
+    if (failed(removed))
+      return failure();
+    int64_t rank = type.getRank();
+    int64_t count = removed->size();
+    if (count > rank)
+      return emitOptionalError(location, "lists ", count,
+                               " axes of a tensor of rank ", rank);
+    auto constant = getConstantIndices(adaptor.getAxes(), Widening::Bits);
+    if (!constant)
+      return getDynamicShape(rank - count);
+    FailureOr<Indices> axes = resolveAxes(location, *constant, rank);
+    if (failed(axes))
+      return failure();
+    for (auto [position, axis] : llvm::zip_equal(*axes, *constant))
+      if (type.getDimSize(position) != 1)
+        return emitOptionalError(location, "axis ", axis, " of ", type,
                                  " is not of extent 1");
-      isRemoved.set(*position);
-    }
-    shape.clear();
-    for (auto [axis, extent] : llvm::enumerate(type->getShape()))
-      if (!isRemoved[axis])
+    Shape shape;
+    for (auto [axis, extent] : llvm::enumerate(type.getShape()))
+      if (!llvm::is_contained(*axes, static_cast<int64_t>(axis)))
         shape.push_back(extent);
-  }
-  return inferReshaped(*type, shape, inferred);
+    return shape;
+  };
+  return inferShaped(location, adaptor.getInput(), adaptor.getAxes(), inferred,
+                     shapeOf);
 }
 
 /// With constant axes the declared shape is compared exactly, without them not
@@ -330,20 +297,11 @@ LogicalResult BroadcastToOp::inferReturnTypes(MLIRContext *,
                                               std::optional<Location> location,
                                               Adaptor adaptor,
                                               SmallVectorImpl<Type> &inferred) {
-  FailureOr<RankedTensorType> type =
-      getIndexedType(location, adaptor.getInput(), adaptor.getShape());
-  if (failed(type))
-    return failure();
-  FailureOr<Shape> shape;
-  if (auto queried = getQueriedShape(adaptor.getShape()))
-    shape = *queried;
-  else if (auto constant = getConstantIndices(adaptor.getShape()))
-    shape = *constant;
-  else
-    shape = getUnknownShape(location, adaptor.getShape());
-  if (failed(shape))
-    return failure();
-  return inferReshaped(*type, *shape, inferred);
+  return inferShaped(location, adaptor.getInput(), adaptor.getShape(), inferred,
+                     [&](RankedTensorType) {
+                       return getStatedShape(location, adaptor.getShape(),
+                                             Widening::Signed);
+                     });
 }
 
 LogicalResult BroadcastToOp::verify() {
@@ -353,19 +311,16 @@ LogicalResult BroadcastToOp::verify() {
 LogicalResult BroadcastInDimsOp::inferReturnTypes(
     MLIRContext *, std::optional<Location> location, Adaptor adaptor,
     SmallVectorImpl<Type> &inferred) {
-  FailureOr<RankedTensorType> type =
-      getTensorType(location, adaptor.getInput());
-  if (failed(type))
-    return failure();
-  int64_t rank = type->getRank();
-  Shape shape = getDynamicShape(rank);
-  auto axes = getConstantIndices(adaptor.getAxes(), Widening::Bits);
-  auto sizes = getConstantIndices(adaptor.getDimSizes());
-  if (axes && sizes && axes->size() != sizes->size())
-    return emitOptionalError(location, "lists ", axes->size(), " axes and ",
-                             sizes->size(), " sizes");
-  if (axes) {
-    shape.assign(type->getShape().begin(), type->getShape().end());
+  auto shapeOf = [&](RankedTensorType type) -> FailureOr<Shape> {
+    int64_t rank = type.getRank();
+    auto axes = getConstantIndices(adaptor.getAxes(), Widening::Bits);
+    auto sizes = getConstantIndices(adaptor.getDimSizes());
+    if (!axes)
+      return getDynamicShape(rank);
+    if (sizes && axes->size() != sizes->size())
+      return emitOptionalError(location, "lists ", axes->size(), " axes and ",
+                               sizes->size(), " sizes");
+    Shape shape(type.getShape());
     for (auto [index, axis] : llvm::enumerate(*axes)) {
       // coreai-core does not mind as long as the size is unknown as well.
       if (!sizes && !normalizeAxis(axis, rank))
@@ -375,8 +330,9 @@ LogicalResult BroadcastInDimsOp::inferReturnTypes(
         return failure();
       shape[*position] = sizes ? (*sizes)[index] : ShapedType::kDynamic;
     }
-  }
-  return inferReshaped(*type, shape, inferred);
+    return shape;
+  };
+  return inferShaped(location, adaptor.getInput(), {}, inferred, shapeOf);
 }
 
 LogicalResult BroadcastInDimsOp::verify() {
@@ -395,335 +351,27 @@ LogicalResult TileOp::inferReturnTypes(MLIRContext *,
                                        std::optional<Location> location,
                                        Adaptor adaptor,
                                        SmallVectorImpl<Type> &inferred) {
-  FailureOr<RankedTensorType> type =
-      getTensorType(location, adaptor.getInput());
-  FailureOr<RankedTensorType> dimsType =
-      getTensorType(location, adaptor.getDims());
-  if (failed(type) || failed(dimsType) ||
-      failed(verifyReadableConstants(location, adaptor.getDims())))
-    return failure();
-  if (dimsType->getRank() != 1 || dimsType->getDimSize(0) > type->getRank())
-    return emitOptionalError(location, "more counts than axes: ", *dimsType,
-                             " for a tensor of rank ", type->getRank());
-
-  Shape shape = getDynamicShape(type->getRank());
-  if (auto counts = getConstantIndices(adaptor.getDims())) {
-    shape.assign(type->getShape().begin(), type->getShape().end());
+  auto shapeOf = [&](RankedTensorType type) -> FailureOr<Shape> {
+    FailureOr<RankedTensorType> dimsType =
+        getTensorType(location, adaptor.getDims());
+    if (failed(dimsType))
+      return failure();
+    if (dimsType->getRank() != 1 || dimsType->getDimSize(0) > type.getRank())
+      return emitOptionalError(location, "more counts than axes: ", *dimsType,
+                               " for a tensor of rank ", type.getRank());
+    auto counts = getConstantIndices(adaptor.getDims());
+    if (!counts)
+      return getDynamicShape(type.getRank());
+    Shape shape(type.getShape());
     auto tiled = MutableArrayRef(shape).take_back(counts->size());
     for (auto [extent, count] : llvm::zip_equal(tiled, *counts))
       if (!ShapedType::isDynamic(extent) &&
           llvm::MulOverflow(extent, count, extent))
         return emitOptionalError(location, "extent overflows");
-  }
-  return inferReshaped(*type, shape, inferred);
-}
-
-//===----------------------------------------------------------------------===//
-// Joining
-//===----------------------------------------------------------------------===//
-
-LogicalResult ConcatOp::inferReturnTypes(MLIRContext *,
-                                         std::optional<Location> location,
-                                         Adaptor adaptor,
-                                         SmallVectorImpl<Type> &inferred) {
-  if (adaptor.getInputs().empty())
-    return emitOptionalError(location, "needs at least one input");
-  if (failed(verifyReadableConstants(location, adaptor.getDimension())))
-    return failure();
-  std::optional<int64_t> dimension = getConstantIndex(adaptor.getDimension());
-  if (!dimension)
-    return emitOptionalError(location, "dimension must be a constant");
-
-  std::optional<int64_t> axis;
-  Shape joined;
-  Type element;
-  for (Value input : adaptor.getInputs()) {
-    FailureOr<RankedTensorType> type = getTensorType(location, input);
-    if (failed(type))
-      return failure();
-    // A scalar joins as a vector of one element.
-    Shape shape(type->getShape());
-    if (shape.empty())
-      shape.push_back(1);
-    if (!element) {
-      element = type->getElementType();
-      axis = normalizeAxis(*dimension, std::max<int64_t>(type->getRank(), 1));
-      if (!axis || (type->getRank() == 0 && *dimension < 0))
-        return emitOptionalError(location, "dimension ", *dimension,
-                                 " is out of range for ", *type);
-      joined = shape;
-      continue;
-    }
-    if (type->getElementType() != element)
-      return emitOptionalError(location, "inputs have element types ", element,
-                               " and ", type->getElementType());
-    if (shape.size() != joined.size())
-      return emitOptionalError(location, "inputs have different ranks");
-    for (auto [index, extent] : llvm::enumerate(shape)) {
-      int64_t &total = joined[index];
-      if (static_cast<int64_t>(index) != *axis) {
-        if (extent != total)
-          return emitOptionalError(location, "inputs differ off axis ", *axis);
-      } else if (ShapedType::isDynamic(extent) ||
-                 ShapedType::isDynamic(total)) {
-        total = ShapedType::kDynamic;
-      } else if (llvm::AddOverflow(total, extent, total)) {
-        return emitOptionalError(location, "extent overflows");
-      }
-    }
-  }
-  inferred.push_back(RankedTensorType::get(joined, element));
-  return success();
-}
-
-LogicalResult ConcatOp::verify() {
-  if (getInputs().empty())
-    return emitOpError("needs at least one input");
-  if (!isConstant(getDimension()))
-    return success();
-  SmallVector<Type> inferred;
-  if (failed(
-          inferReturnTypes(getContext(), getLoc(), Adaptor(*this), inferred)))
-    return failure();
-  if (inferred.front() != getType())
-    return emitOpError("result must be ") << inferred.front();
-  return success();
-}
-
-//===----------------------------------------------------------------------===//
-// Cutting
-//===----------------------------------------------------------------------===//
-
-/// The sizes of the parts that a tensor of the given extent is cut into.
-static FailureOr<Indices> getPartSizes(std::optional<Location> location,
-                                       Value sizes, int64_t extent) {
-  auto constant = getConstantIndices(sizes);
-  if (!constant)
-    return emitOptionalError(location, "sizes must be constant");
-  auto isScalar = cast<ShapedType>(sizes.getType()).getRank() == 0;
-  if (!isScalar) {
-    int64_t total =
-        std::accumulate(constant->begin(), constant->end(), int64_t(0));
-    if (!ShapedType::isDynamic(extent) && total != extent)
-      return emitOptionalError(location, "sizes add up to ", total,
-                               ", not to the extent ", extent);
-    return *constant;
-  }
-  int64_t size = constant->front();
-  if (size <= 0 || ShapedType::isDynamic(extent))
-    return emitOptionalError(location,
-                             "a single size must be positive, and the extent "
-                             "that it divides static");
-  Indices parts;
-  for (int64_t begin = 0; begin < extent; begin += size)
-    parts.push_back(std::min(size, extent - begin));
-  return parts;
-}
-
-LogicalResult SplitOp::inferReturnTypes(MLIRContext *,
-                                        std::optional<Location> location,
-                                        Adaptor adaptor,
-                                        SmallVectorImpl<Type> &inferred) {
-  FailureOr<RankedTensorType> type =
-      getTensorType(location, adaptor.getInput());
-  if (failed(type))
-    return failure();
-  std::optional<int64_t> dim = getConstantIndex(adaptor.getDim());
-  if (!dim)
-    return emitOptionalError(location, "dim must be a constant");
-  FailureOr<int64_t> axis = resolveAxis(location, *dim, type->getRank());
-  if (failed(axis))
-    return failure();
-  FailureOr<Indices> parts = getPartSizes(
-      location, adaptor.getSplitSizeOrSections(), type->getDimSize(*axis));
-  if (failed(parts))
-    return failure();
-  for (int64_t part : *parts) {
-    Shape shape(type->getShape());
-    shape[*axis] = part;
-    inferred.push_back(RankedTensorType::get(shape, type->getElementType()));
-  }
-  return success();
-}
-
-LogicalResult SplitOp::verify() {
-  if (failed(verifyReadableConstants(getLoc(),
-                                     {getSplitSizeOrSections(), getDim()})))
-    return failure();
-  if (getNumResults() == 0)
-    return emitOpError("needs at least one result");
-  if (!haveSameElementType(getInput().getType(), getResult(0).getType()))
-    return emitOpError("first result must have the element type of the input");
-  return success();
-}
-
-/// The number of steps from `start` to `end`.
-static int64_t getStepCount(int64_t start, int64_t end, int64_t stride) {
-  return std::max<int64_t>(0, llvm::divideCeilSigned(end - start, stride));
-}
-
-/// The extent of a slice of `extent` elements.
-static int64_t getSliceExtent(int64_t extent, int64_t start, int64_t end,
-                              int64_t stride) {
-  return getStepCount(resolveSliceBound(start, extent),
-                      resolveSliceBound(end, extent), stride);
-}
-
-LogicalResult SliceOp::inferReturnTypes(MLIRContext *,
-                                        std::optional<Location> location,
-                                        Adaptor adaptor,
-                                        SmallVectorImpl<Type> &inferred) {
-  FailureOr<RankedTensorType> type = getIndexedType(
-      location, adaptor.getInput(), adaptor.getOperands().drop_front());
-  if (failed(type))
-    return failure();
-  Shape shape = getDynamicShape(type->getRank());
-  auto starts = getConstantIndices(adaptor.getStartIndices());
-  auto ends = getConstantIndices(adaptor.getEndIndices());
-  auto strides = getConstantIndices(adaptor.getStrides());
-  if (starts && ends && strides) {
-    // An axis that some vector does not reach stays `?`.
-    for (auto [extent, whole, start, end, stride] :
-         llvm::zip(shape, type->getShape(), *starts, *ends, *strides)) {
-      if (ShapedType::isDynamic(whole))
-        continue;
-      if (stride == 0)
-        return emitOptionalError(location, "stride must not be zero");
-      extent = getSliceExtent(whole, start, end, stride);
-    }
-  }
-  return inferReshaped(*type, shape, inferred);
-}
-
-/// What coreai-core takes for the extent of the updated part. It differs from
-/// the slice of the same indices: negative bounds count from the end as often
-/// as it takes, and going backwards the first element cannot be reached.
-static int64_t getUpdateExtent(int64_t extent, int64_t start, int64_t end,
-                               int64_t stride) {
-  int64_t greatest = stride > 0 ? extent : extent - 1;
-  auto resolve = [&](int64_t bound) {
-    if (bound < 0)
-      bound = llvm::mod<int64_t, int64_t, int64_t>(bound, extent);
-    return std::min(bound, greatest);
+    return shape;
   };
-  return extent == 0 ? 0 : getStepCount(resolve(start), resolve(end), stride);
-}
-
-LogicalResult SliceUpdateOp::verify() {
-  if (getUpdate().getType().getRank() != getInput().getType().getRank())
-    return emitOpError("update must have the rank of the input");
-  if (!getStaticLength(getStartIndices()))
-    return emitOpError("start indices must be of static length");
-  Value vectors[] = {getStartIndices(), getEndIndices(), getStrides()};
-  if (failed(verifySameStaticShapes(*this, vectors)))
-    return failure();
-  RankedTensorType type = getInput().getType();
-  RankedTensorType updateType = getUpdate().getType();
-  if (!type.hasStaticShape() || !updateType.hasStaticShape())
-    return success();
-
-  if (failed(verifyReadableConstants(getLoc(), vectors)))
-    return failure();
-  auto starts = getConstantIndices(getStartIndices(), Widening::Bits);
-  auto ends = getConstantIndices(getEndIndices(), Widening::Bits);
-  auto strides = getConstantIndices(getStrides(), Widening::Bits);
-  if (!starts || !ends || !strides)
-    return success();
-  int64_t count = starts->size();
-  if (count < type.getRank())
-    return emitOpError("lists ")
-           << count << " indices for a tensor of rank " << type.getRank();
-  for (int64_t axis = 0; axis < type.getRank(); ++axis) {
-    if ((*strides)[axis] == 0)
-      return emitOpError("stride must not be zero");
-    int64_t extent = getUpdateExtent(type.getDimSize(axis), (*starts)[axis],
-                                     (*ends)[axis], (*strides)[axis]);
-    if (extent != updateType.getDimSize(axis))
-      return emitOpError("extent ") << axis << " of the update must be "
-                                    << extent << ", got " << updateType;
-  }
-  return success();
-}
-
-//===----------------------------------------------------------------------===//
-// Filling, reversing
-//===----------------------------------------------------------------------===//
-
-LogicalResult PadOp::inferReturnTypes(MLIRContext *,
-                                      std::optional<Location> location,
-                                      Adaptor adaptor,
-                                      SmallVectorImpl<Type> &inferred) {
-  FailureOr<RankedTensorType> type =
-      getIndexedType(location, adaptor.getInput(), adaptor.getPadding());
-  if (failed(type))
-    return failure();
-  int64_t rank = type->getRank();
-  Shape shape = getDynamicShape(rank);
-  if (auto padding = getConstantIndices(adaptor.getPadding())) {
-    if (static_cast<int64_t>(padding->size()) != 2 * rank)
-      return emitOptionalError(location, padding->size(),
-                               " paddings for a tensor of rank ", rank);
-    for (auto [axis, whole] : llvm::enumerate(type->getShape()))
-      if (!ShapedType::isDynamic(whole))
-        shape[axis] = (*padding)[2 * axis] + whole + (*padding)[2 * axis + 1];
-  }
-  return inferReshaped(*type, shape, inferred);
-}
-
-/// The widest margin a mode can fill from an axis of the given extent.
-static std::optional<int64_t> getPaddingLimit(PaddingMode mode,
-                                              int64_t extent) {
-  switch (mode) {
-  case PaddingMode::Reflect:
-    return extent - 1;
-  case PaddingMode::Symmetric:
-  case PaddingMode::Circular:
-    return extent;
-  case PaddingMode::Constant:
-  case PaddingMode::Replicate:
-    return std::nullopt;
-  }
-  llvm_unreachable("all modes are listed");
-}
-
-LogicalResult PadOp::verify() {
-  if (getPaddingMode() != PaddingMode::Constant &&
-      !isConstant(getPaddingValue()))
-    return emitOpError("padding value must be a constant in this mode");
-  auto padding = getConstantIndices(getPadding());
-  RankedTensorType type = getInput().getType();
-  if (!padding || static_cast<int64_t>(padding->size()) != 2 * type.getRank())
-    return success();
-  for (auto [axis, extent] : llvm::enumerate(type.getShape())) {
-    if (ShapedType::isDynamic(extent))
-      continue;
-    std::optional<int64_t> limit = getPaddingLimit(getPaddingMode(), extent);
-    if (limit &&
-        std::max((*padding)[2 * axis], (*padding)[2 * axis + 1]) > *limit)
-      return emitOpError("axis ")
-             << axis << " can be padded by at most " << *limit;
-  }
-  return success();
-}
-
-LogicalResult ReverseOp::verify() {
-  int64_t rank = getInput().getType().getRank();
-  std::optional<int64_t> count = getStaticLength(getDims());
-  if (count && *count > rank)
-    return emitOpError("lists ")
-           << *count << " axes of a tensor of rank " << rank;
-  if (failed(verifyReadableConstants(getLoc(), getDims())))
-    return failure();
-  auto axes = getConstantIndices(getDims());
-  if (!axes)
-    return success();
-  for (auto [index, axis] : llvm::enumerate(*axes)) {
-    if (failed(resolveAxis(getLoc(), axis, rank)))
-      return failure();
-    if (llvm::is_contained(ArrayRef(*axes).take_front(index), axis))
-      return emitOpError("axis ") << axis << " is listed twice";
-  }
-  return success();
+  return inferShaped(location, adaptor.getInput(), adaptor.getDims(), inferred,
+                     shapeOf);
 }
 
 #define GET_OP_CLASSES
