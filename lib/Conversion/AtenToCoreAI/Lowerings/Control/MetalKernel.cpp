@@ -115,6 +115,39 @@ static FailureOr<Value> numberOperand(const metal::Kernel::Input &input,
   }
 }
 
+/// Fills in what the source says of tensors, and the types of the results.
+/// Fails for elements that kernels do not take.
+static LogicalResult describeTensors(const metal::Kernel &kernel,
+                                     const AtenNode &node, Emitter &emit,
+                                     MutableArrayRef<metal::Operand> inputs,
+                                     MutableArrayRef<metal::Operand> outputs,
+                                     SmallVectorImpl<RankedTensorType> &types) {
+  const Node &call = node.get();
+  for (auto [i, info, output] : llvm::enumerate(call.results, outputs)) {
+    types.push_back(emit.typeOf(info));
+    Type element = types.back().getElementType();
+    output.type = metalType(element);
+    output.rank = types.back().getRank();
+    if (output.type.empty())
+      return emit.typeError(node)
+             << "Result type at index " << i
+             << " has unsupported dtype: " << printed(element);
+  }
+  for (auto [i, argument] :
+       llvm::enumerate(call.arguments.take_front(inputs.size()))) {
+    if (kernel.inputs[i].kind != metal::InputKind::Tensor)
+      continue;
+    RankedTensorType type = Emitter::type(emit.value(argument));
+    inputs[i].type = metalType(type.getElementType());
+    inputs[i].rank = type.getRank();
+    if (inputs[i].type.empty())
+      return emit.typeError(node)
+             << "kernel input at index " << i
+             << " has unsupported dtype: " << printed(type.getElementType());
+  }
+  return success();
+}
+
 FailureOr<Results> corten::lowerMetalKernel(const metal::Kernel &kernel,
                                             const AtenNode &node,
                                             Emitter &emit) {
@@ -131,28 +164,8 @@ FailureOr<Results> corten::lowerMetalKernel(const metal::Kernel &kernel,
 
   SmallVector<metal::Operand> inputs(numInputs), outputs(numResults);
   SmallVector<RankedTensorType> types;
-  for (auto [i, info, output] : llvm::enumerate(call.results, outputs)) {
-    types.push_back(emit.typeOf(info));
-    Type element = types.back().getElementType();
-    output.type = metalType(element);
-    output.rank = types.back().getRank();
-    if (output.type.empty())
-      return emit.typeError(node)
-             << "Result type at index " << i
-             << " has unsupported dtype: " << printed(element);
-  }
-  for (auto [i, argument] :
-       llvm::enumerate(call.arguments.take_front(numInputs))) {
-    if (kernel.inputs[i].kind != metal::InputKind::Tensor)
-      continue;
-    RankedTensorType type = Emitter::type(emit.value(argument));
-    inputs[i].type = metalType(type.getElementType());
-    inputs[i].rank = type.getRank();
-    if (inputs[i].type.empty())
-      return emit.typeError(node)
-             << "kernel input at index " << i
-             << " has unsupported dtype: " << printed(type.getElementType());
-  }
+  if (failed(describeTensors(kernel, node, emit, inputs, outputs, types)))
+    return failure();
 
   Results operands;
   for (auto [i, input] : llvm::enumerate(kernel.inputs)) {
