@@ -476,6 +476,45 @@ def test_programs_of_all_forms(make):
     assert any(c.operator == "output" for c in found.comparisons)
 
 
+@pytest.mark.parametrize("optimized", [False, True])
+def test_values_that_a_rewrite_changed(optimized, tmp_path):
+    """Norms are folded into convolutions, and values have other forms: outputs
+    decide."""
+    folded = torch.nn.Sequential(
+        torch.nn.Conv2d(3, 8, 3), torch.nn.BatchNorm2d(8), torch.nn.ReLU()
+    ).eval()
+    with torch.no_grad():
+        folded[1].running_mean.normal_()
+        folded[1].running_var.uniform_(0.5, 2)
+    layer = torch.nn.TransformerEncoderLayer(16, 4, 32, batch_first=True).eval()
+    for module, x in (
+        (folded, torch.randn(1, 3, 6, 6)),
+        (layer, torch.randn(2, 5, 16)),
+    ):
+        converter = coreai_torch.TorchConverter()
+        exported = torch.export.export(module, (x,))
+        program = converter.add_exported_program(exported, decompose=True).to_coreai()
+        if optimized:
+            program.optimize()
+        found = verify(module, program, (x,), tmp_path=tmp_path)
+        assert found.passed
+        assert not found.culprits
+        assert not list(tmp_path.iterdir())
+        found.assert_close()
+    assert any(c.status == "rewritten" for c in found.comparisons)
+    assert "all outputs agree, so the program is right" in str(found)
+
+
+def test_paths_that_are_no_assets(tmp_path):
+    subject = SUBJECTS["cnn"]()
+    saved = tmp_path / "model.pt2"
+    torch.export.save(subject.exported, saved)
+    (tmp_path / "empty.aimodel").mkdir()
+    for path in (tmp_path / "missing.aimodel", saved, tmp_path / "empty.aimodel"):
+        with pytest.raises(ValueError, match=path.name):
+            verify(subject.exported, path, subject.args)
+
+
 def test_wrong_arguments():
     subject = SUBJECTS["cnn"]()
     with pytest.raises(TypeError, match=r"must be a torch.nn.Module or .* got int"):
