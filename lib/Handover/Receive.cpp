@@ -2,6 +2,7 @@
 
 #include "corten/Handover/Receive.h"
 
+#include "corten/Conversion/AtenToCoreAI/Attach.h"
 #include "corten/Dialect/CoreAI/IR/CoreAIOps.h"
 #include "corten/Dialect/Registration.h"
 #include "corten/Support/Limits.h"
@@ -93,19 +94,8 @@ static void setBlob(ReceivedModule &received, StringRef key,
 void corten::attachWeight(ReceivedModule &received, StringRef key,
                           ArrayRef<char> data,
                           std::shared_ptr<const void> owner) {
-  if (reinterpret_cast<uintptr_t>(data.data()) % kWeightAlignment != 0) {
-    setBlob(received, key,
-            HeapAsmResourceBlob::allocateAndCopyWithAlign(
-                data, kWeightAlignment, /*dataIsMutable=*/false));
-    return;
-  }
-  auto keep = [owner = std::move(owner)](void *, size_t, size_t) {
-    (void)owner;
-  };
   setBlob(received, key,
-          UnmanagedAsmResourceBlob::allocateWithAlign(data, kWeightAlignment,
-                                                      std::move(keep),
-                                                      /*dataIsMutable=*/false));
+          weightBlob({{data.data(), data.size()}, std::move(owner)}));
 }
 
 llvm::Error corten::attachWeight(ReceivedModule &received, StringRef key,

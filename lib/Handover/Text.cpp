@@ -5,6 +5,7 @@
 // however many operations have it. MLIR's own printer finds aliases by printing
 // everything twice.
 
+#include "LocationText.h"
 #include "corten/Handover/Handover.h"
 
 #include "mlir/IR/AsmState.h"
@@ -22,9 +23,8 @@ namespace {
 class TextWriter {
 public:
   explicit TextWriter(const ConvertedModule &converted)
-      : state(converted.context.get()), definitions(definitionText),
-        body(bodyText) {
-    readLocations(converted.locations.text);
+      : locations(converted.locations), state(converted.context.get()),
+        definitions(definitionText), body(bodyText) {
     ModuleOp module = *converted.module;
     unsigned place = 0;
     module->walk([&](Operation *op) {
@@ -37,11 +37,10 @@ public:
   }
 
   std::string take() {
-    return (Twine(locationAliases) + definitionText + bodyText).str();
+    return (Twine(locations.aliases()) + definitionText + bodyText).str();
   }
 
 private:
-  void readLocations(StringRef table);
   void write(Operation *op);
   void writeRegion(Region &region, unsigned location);
   void writeProperties(Operation *op);
@@ -64,9 +63,7 @@ private:
     body << '%' << numbers.try_emplace(value, numbers.size()).first->second;
   }
 
-  /// The aliases that locations use, and the locations.
-  StringRef locationAliases;
-  std::vector<StringRef> locations;
+  LocationText locations;
   AsmState state;
   std::string definitionText, bodyText;
   llvm::raw_string_ostream definitions, body;
@@ -80,20 +77,6 @@ private:
 };
 
 } // namespace
-
-void TextWriter::readLocations(StringRef table) {
-  StringRef list;
-  std::tie(locationAliases, list) = table.split("module attributes");
-  // The line that opens the array.
-  list = list.split('\n').second;
-  list = list.take_front(list.rfind("]} {}"));
-  while (!list.empty()) {
-    auto [line, rest] = list.split('\n');
-    line.consume_back(",");
-    locations.push_back(line);
-    list = rest;
-  }
-}
 
 void TextWriter::writeTypes(TypeRange range) {
   body << '(';

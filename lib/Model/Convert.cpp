@@ -2,49 +2,13 @@
 
 #include "corten/Model/Convert.h"
 
-#include "corten/Dialect/CoreAI/IR/CoreAIOps.h"
-#include "corten/Handover/Receive.h"
+#include "corten/Conversion/AtenToCoreAI/Attach.h"
 #include "corten/Inspect/Archive.h"
 #include "corten/Pt2/Convert.h"
 
-#include "mlir/IR/BuiltinAttributes.h"
-#include "mlir/IR/BuiltinDialect.h"
-#include "mlir/IR/DialectResourceBlobManager.h"
-
-#include "llvm/ADT/StringMap.h"
 #include "llvm/Support/FileSystem.h"
 
 using namespace corten;
-
-/// Gives each weight its data, under its name in the model: the conversion only
-/// numbers them. Names that occur twice get a number, in the order of the
-/// program, which is what the Python package arrives at.
-static void attachWeights(llvm::ArrayRef<Resource> resources,
-                          ReceivedModule &program) {
-  auto &manager = mlir::DenseResourceElementsHandle::getManagerInterface(
-      program.context.get());
-  llvm::StringMap<const Resource *> byKey;
-  for (const Resource &resource : resources)
-    byKey[resource.key] = &resource;
-  llvm::DenseMap<mlir::Attribute, mlir::Attribute> attached;
-  (*program.module)->walk([&](coreai::ConstantOp op) {
-    auto numbered =
-        llvm::dyn_cast<mlir::DenseResourceElementsAttr>(op.getValue());
-    if (!numbered)
-      return;
-    mlir::Attribute &named = attached[numbered];
-    if (!named) {
-      const Resource &resource = *byKey.at(numbered.getRawHandle().getKey());
-      mlir::DenseResourceElementsHandle handle = manager.insert(resource.name);
-      attachWeight(
-          program, handle.getKey(),
-          {static_cast<const char *>(resource.data.data), resource.data.bytes},
-          resource.data.owner);
-      named = mlir::DenseResourceElementsAttr::get(numbered.getType(), handle);
-    }
-    op->setAttr(op.getValueAttrName(), named);
-  });
-}
 
 /// "FILE.pt2:PROGRAM" is one of several programs in a file.
 static void setFile(llvm::StringRef path, Pt2EntryPoint &entry) {
@@ -76,14 +40,13 @@ corten::convertFiles(const std::vector<ProgramFile> &files,
       convertPt2(entryPoints, conversion);
   if (!converted)
     return converted.takeError();
-  if (llvm::Error error = attachLocations(**converted))
-    return error;
+  attachLocations(**converted);
+  attachWeights(**converted);
 
   ConvertedFiles result;
   result.warnings = std::move((*converted)->warnings);
-  ReceivedModule program{std::move((*converted)->context),
-                         std::move((*converted)->module)};
-  attachWeights((*converted)->resources, program);
-  result.model = Model::adopt(std::move(program), files.front().path);
+  result.model =
+      Model::adopt(std::move((*converted)->context),
+                   std::move((*converted)->module), files.front().path);
   return result;
 }

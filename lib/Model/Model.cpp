@@ -6,7 +6,6 @@
 #include "corten/Asset/Asset.h"
 #include "corten/Asset/Translation.h"
 #include "corten/Dialect/CoreAI/IR/CoreAIOps.h"
-#include "corten/Handover/Receive.h"
 #include "corten/Support/Limits.h"
 #include "corten/View/View.h"
 #include "mlir/Bytecode/BytecodeReader.h"
@@ -130,9 +129,11 @@ static bool isNestedTooDeeply(StringRef text) {
   return false;
 }
 
-std::unique_ptr<Model> Model::adopt(ReceivedModule program, StringRef path) {
-  auto state = std::make_unique<State>(path, std::move(program.context));
-  state->module = std::move(program.module);
+std::unique_ptr<Model> Model::adopt(std::unique_ptr<MLIRContext> context,
+                                    OwningOpRef<ModuleOp> program,
+                                    StringRef path) {
+  auto state = std::make_unique<State>(path, std::move(context));
+  state->module = std::move(program);
   return std::unique_ptr<Model>(new Model(std::move(state)));
 }
 

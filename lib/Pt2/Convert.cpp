@@ -4,9 +4,6 @@
 
 #include "corten/Pt2/Pt2.h"
 
-#include "mlir/IR/BuiltinAttributes.h"
-#include "mlir/Parser/Parser.h"
-
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringMap.h"
@@ -145,29 +142,4 @@ corten::convertPt2(llvm::ArrayRef<Pt2EntryPoint> entryPoints,
   if (!module)
     return llvm::createStringError(error.message);
   return module;
-}
-
-llvm::Error corten::attachLocations(ConvertedModule &converted) {
-  mlir::OwningOpRef<mlir::ModuleOp> table =
-      mlir::parseSourceString<mlir::ModuleOp>(converted.locations.text,
-                                              converted.context.get());
-  auto locations = table
-                       ? table->getOperation()->getAttrOfType<mlir::ArrayAttr>(
-                             "coreai.locations")
-                       : mlir::ArrayAttr();
-  std::vector<mlir::Operation *> operations;
-  converted.module->walk(
-      [&](mlir::Operation *operation) { operations.push_back(operation); });
-  if (!locations || locations.size() != operations.size())
-    return llvm::createStringError("the table of locations is of another "
-                                   "module");
-  for (auto [operation, location] : llvm::zip_equal(operations, locations))
-    operation->setLoc(llvm::cast<mlir::LocationAttr>(location));
-  for (unsigned place : converted.locations.withArguments)
-    for (mlir::Region &region : operations[place]->getRegions())
-      for (mlir::Block &block : region)
-        for (mlir::BlockArgument argument : block.getArguments())
-          argument.setLoc(operations[place]->getLoc());
-  converted.locations = {};
-  return llvm::Error::success();
 }

@@ -3,7 +3,6 @@
 #include "Bindings.h"
 
 #include "corten/Conversion/AtenToCoreAI/Conversion.h"
-#include "corten/Conversion/AtenToCoreAI/NarrowWeights.h"
 #include "corten/Handover/Handover.h"
 #include "corten/Inspect/Report.h"
 #include "corten/Support/Bytes.h"
@@ -30,9 +29,7 @@ static std::string str(llvm::StringRef text) { return text.str(); }
 /// The memory of a resource as a NumPy array of bytes. No copy; the array keeps
 /// the weight's owner alive.
 static Bytes bytesOf(const Resource &resource) {
-  SharedBytes bytes = alignedWeight(
-      {{static_cast<const char *>(resource.data.data), resource.data.bytes},
-       resource.data.owner});
+  SharedBytes bytes = alignedWeight(resource.bytes());
   auto *owner = new std::shared_ptr<const void>(bytes.owner);
   nb::capsule capsule(owner, [](void *held) noexcept {
     delete static_cast<std::shared_ptr<const void> *>(held);

@@ -12,6 +12,9 @@
 #include "corten/Inspect/Doctor.h"
 #include "corten/Inspect/Info.h"
 
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
+
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
 
@@ -19,13 +22,7 @@
 #include <string>
 #include <vector>
 
-namespace mlir {
-class ModuleOp;
-} // namespace mlir
-
 namespace corten {
-
-struct ReceivedModule;
 
 /// How a program is written as text.
 struct PrintOptions {
@@ -48,8 +45,9 @@ public:
 
   /// Takes over a program that is in no file. `path` says where it comes from,
   /// in messages.
-  static std::unique_ptr<Model> adopt(ReceivedModule program,
-                                      llvm::StringRef path);
+  static std::unique_ptr<Model>
+  adopt(std::unique_ptr<mlir::MLIRContext> context,
+        mlir::OwningOpRef<mlir::ModuleOp> program, llvm::StringRef path);
 
   ~Model();
   Model(const Model &) = delete;

@@ -49,10 +49,6 @@ llvm::Expected<std::unique_ptr<ConvertedModule>>
 convertPt2(llvm::ArrayRef<Pt2EntryPoint> entryPoints,
            const ConversionOptions &options = {});
 
-/// Gives the operations of a converted module the locations of its table, for
-/// whoever goes on with the module itself. The table is empty afterwards.
-llvm::Error attachLocations(ConvertedModule &converted);
-
 } // namespace corten
 
 #endif // CORTEN_PT2_CONVERT_H

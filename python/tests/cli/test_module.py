@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import io
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -14,6 +15,7 @@ from support.command import Written
 from support.command import corten as run
 
 import corten
+from corten import _native
 
 #: Where the classifier's lines are.
 SOURCE = Path(command.__file__)
@@ -80,6 +82,20 @@ def test_convert_keeps_the_lines(classifier: Written) -> None:
         assert f'{SOURCE.name}":{number}:' in text
     released = corten.convert_pt2(classifier.archive, release=True)
     assert SOURCE.name not in released.text(locations=True)
+
+
+def test_convert_attaches_what_is_handed_over(classifier: Written) -> None:
+    """Locations are the same as attributes and as text for coreai-core."""
+
+    def located(text: str) -> list[str]:
+        return re.findall(r"^#.*|loc\(.*\)$", text, re.MULTILINE)
+
+    path = str(classifier.archive)
+    converted = _native.convert_pt2([_native.Pt2EntryPoint(path)])
+    received = _native.receive(converted.handover_text().encode())
+    handed_over = located(received.text(locations=True))
+    assert any("call_stack" in line for line in handed_over)
+    assert located(corten.convert_pt2(path).text(locations=True)) == handed_over
 
 
 def test_convert(classifier: Written, tmp_path: Path) -> None:

@@ -8,8 +8,10 @@
 #ifndef CORTEN_CONVERSION_ATENTOCOREAI_CONVERSION_H
 #define CORTEN_CONVERSION_ATENTOCOREAI_CONVERSION_H
 
+#include "corten/Conversion/AtenToCoreAI/Locations.h"
 #include "corten/Metal/Kernel.h"
 #include "corten/Program/Program.h"
+#include "corten/Support/Bytes.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
@@ -79,18 +81,10 @@ struct Resource {
   /// The weight's own name, for whoever attaches the data.
   std::string name;
   TensorView data;
-};
 
-/// The debug locations of all operations of a module. They are text from the
-/// start: their reader is another MLIR, and bytecode has no shorter form of
-/// them. What repeats stands once, behind an alias.
-struct LocationTable {
-  /// Aliases, then a module with an array attribute `coreai.locations`: one to
-  /// a line, in the order of a walk that visits an operation after its content.
-  std::string text;
-  /// Places in that order of operations that have blocks with arguments, which
-  /// are where the operation is.
-  std::vector<unsigned> withArguments;
+  SharedBytes bytes() const {
+    return {{static_cast<const char *>(data.data), data.bytes}, data.owner};
+  }
 };
 
 /// A value of the module and the node that it belongs to.
@@ -168,6 +162,11 @@ std::vector<UnsupportedOperator> findUnsupported(const Program &program);
 /// Which operators count: those that a decomposed program may have, or also
 /// those that a decomposition replaces.
 enum class OperatorSet : uint8_t { Decomposed, All };
+
+/// The weights that a program has one to the byte and a conversion packs: path
+/// and type ("int4"), in the order of the program.
+std::vector<std::pair<std::string, ScalarType>>
+narrowWeights(const Program &program);
 
 /// True if the table has a lowering for an operator of this name
 /// ("add.Tensor", "floordiv", "cond").

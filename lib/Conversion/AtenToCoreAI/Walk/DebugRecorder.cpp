@@ -2,12 +2,13 @@
 
 #include "Walk/DebugRecorder.h"
 
+#include "corten/Support/Digest.h"
+
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
-#include "llvm/Support/SHA256.h"
 
 #include <mutex>
 
@@ -21,82 +22,21 @@ static constexpr StringRef kNoFile = "-";
 DebugRecorder::DebugRecorder(MLIRContext *context,
                              const ConversionOptions &options,
                              DebugCounters &counters)
-    : context(context), options(options), counters(counters),
-      definitions(definitionText), stream(text) {
-  nowhere = alias("loc(\"-\":0:0)").str() + " in unit";
+    : context(context), options(options), counters(counters) {
+  table.files.push_back(kNoFile.str());
+  nowhere = addPlace(addLine(/*file=*/0, /*number=*/0), UnitAttr::get(context));
 }
 
-//===----------------------------------------------------------------------===//
-// Text
-//===----------------------------------------------------------------------===//
-
-static std::string quoted(StringRef text) {
-  std::string result;
-  llvm::raw_string_ostream stream(result);
-  stream << '"';
-  llvm::printEscapedString(text, stream);
-  stream << '"';
-  return result;
+unsigned DebugRecorder::addPlace(ArrayRef<unsigned> lines, Attribute scope) {
+  table.places.push_back({SmallVector<unsigned, 4>(lines), scope});
+  return table.places.size() - 1;
 }
 
-std::string DebugRecorder::define(StringRef text) {
-  // Letters only, as few as can be: most of the text is names of aliases.
-  std::string name = "#";
-  unsigned number = numAliases++;
-  do
-    name += 'a' + number % 26;
-  while ((number /= 26) != 0);
-  definitions << name << " = " << text << "\n";
-  return name;
-}
-
-StringRef DebugRecorder::alias(StringRef text) {
-  auto [entry, isNew] = aliases.try_emplace(text);
+unsigned DebugRecorder::addLine(unsigned file, unsigned number) {
+  auto [entry, isNew] = lines.try_emplace({file, number}, table.lines.size());
   if (isNew)
-    entry->second = define(text);
+    table.lines.push_back({file, number});
   return entry->second;
-}
-
-std::string DebugRecorder::aliasOf(Attribute attribute) {
-  std::string text;
-  llvm::raw_string_ostream(text) << attribute;
-  return alias(text).str();
-}
-
-void DebugRecorder::begin(Operation *op) {
-  entries[op] = {stream.tell(), 0};
-  stream << "#debuginfo.location<";
-}
-
-void DebugRecorder::end(Operation *op) {
-  stream << ">";
-  auto &[start, length] = entries[op];
-  length = stream.tell() - start;
-}
-
-void DebugRecorder::writeNumber(uint64_t number) {
-  stream << "<\"op_id\": {type = \"coreai\", value = " << number << " : ui64}>";
-}
-
-void DebugRecorder::write(Operation *op, const NodeText &node,
-                          StringRef outputs) {
-  begin(op);
-  stream << node.place << " metadata = [" << node.before;
-  writeNumber(counters.nextOperationId++);
-  stream << outputs << node.behind << "]";
-  end(op);
-}
-
-void DebugRecorder::write(Operation *op, StringRef place,
-                          std::optional<uint64_t> number) {
-  begin(op);
-  stream << place;
-  if (number) {
-    stream << " metadata = [";
-    writeNumber(*number);
-    stream << "]";
-  }
-  end(op);
 }
 
 //===----------------------------------------------------------------------===//
@@ -115,27 +55,22 @@ StringRef DebugRecorder::instanceName(const ModuleFrame &module) {
   return name;
 }
 
-StringRef DebugRecorder::callStackOf(const ModuleFrame *module) {
-  auto [entry, isNew] = callStacks.try_emplace(module);
-  if (!isNew || !module)
+std::optional<unsigned> DebugRecorder::modulesOf(const ModuleFrame *module) {
+  if (!module)
+    return std::nullopt;
+  auto [entry, isNew] = modules.try_emplace(module, table.modules.size());
+  if (!isNew)
     return entry->second;
   SmallVector<const ModuleFrame *> frames;
   for (const ModuleFrame *frame = module; frame; frame = frame->caller)
     frames.push_back(frame);
   // Numbers are given out from the outermost module inwards.
-  SmallVector<std::string> names;
+  std::vector<std::string> names;
   for (const ModuleFrame *frame : llvm::reverse(frames))
-    names.push_back(quoted(instanceName(*frame)));
+    names.push_back(instanceName(*frame).str());
   std::reverse(names.begin(), names.end());
-  std::string facts = ", ";
-  facts += alias("#debuginfo.metadata<\"call_stack\": [" +
-                 llvm::join(names, ", ") + "]>");
-  if (!module->path.empty()) {
-    facts += ", ";
-    facts += alias(
-        "#debuginfo.metadata<\"module_path\": " + quoted(module->path) + ">");
-  }
-  return callStacks[module] = std::move(facts);
+  table.modules.push_back({std::move(names), module->path.str()});
+  return entry->second;
 }
 
 //===----------------------------------------------------------------------===//
@@ -154,35 +89,24 @@ std::string DebugRecorder::shownPath(StringRef file) const {
       .str();
 }
 
-std::string DebugRecorder::frameOf(const SourceLocation &frame) {
-  auto [entry, isNew] = files.try_emplace(frame.file);
+unsigned DebugRecorder::lineOf(const SourceLocation &frame) {
+  auto [entry, isNew] = files.try_emplace(frame.file, table.files.size());
   if (isNew)
-    entry->second = shownPath(frame.file);
-  return alias("loc(" + quoted(entry->second) + ":" +
-               std::to_string(frame.line) + ":0)")
-      .str();
+    table.files.push_back(shownPath(frame.file));
+  return addLine(entry->second, frame.line);
 }
 
-StringRef DebugRecorder::placeOf(const Node &node) {
-  auto [entry, isNew] = places.try_emplace(node.stackTrace);
-  std::string &place = entry->second;
-  if (!isNew)
-    return place;
-  SmallVector<std::string> frames;
-  if (options.sourcePaths != SourcePaths::Hidden)
-    for (const SourceLocation &frame : node.sourceFrames())
-      frames.push_back(frameOf(frame));
-  if (frames.empty())
-    return place = nowhere;
-  place = frames.pop_back_val() + " in " + scope;
-  if (!frames.empty()) {
-    SmallVector<StringRef> callers;
-    for (const std::string &frame : llvm::reverse(frames))
-      callers.push_back(
-          alias("#debuginfo.location<" + frame + " in " + scope + ">"));
-    place += " fused with [" + llvm::join(callers, ", ") + "]";
-  }
-  return place;
+unsigned DebugRecorder::placeOf(const Node &node) {
+  auto [entry, isNew] = places.try_emplace(node.stackTrace, nowhere);
+  if (!isNew || options.sourcePaths == SourcePaths::Hidden)
+    return entry->second;
+  SmallVector<unsigned> frames;
+  for (const SourceLocation &frame : node.sourceFrames())
+    frames.push_back(lineOf(frame));
+  std::reverse(frames.begin(), frames.end());
+  if (!frames.empty())
+    entry->second = addPlace(frames, scope);
+  return entry->second;
 }
 
 /// Reads the file only if it is not the one that was read last time: a process
@@ -211,10 +135,9 @@ static std::string sha256Of(StringRef file) {
   if (!buffer)
     return {};
   StringRef bytes = (*buffer)->getBuffer();
-  known = {status.getUniqueID(), status.getLastModificationTime(),
-           status.getSize(),
-           llvm::toHex(llvm::SHA256::hash(llvm::arrayRefFromStringRef(bytes)),
-                       /*LowerCase=*/true)};
+  known = {
+      status.getUniqueID(), status.getLastModificationTime(), status.getSize(),
+      llvm::toHex(sha256({bytes.data(), bytes.size()}), /*LowerCase=*/true)};
   return known.digest;
 }
 
@@ -231,8 +154,8 @@ FileAttr DebugRecorder::fileAttribute(StringRef file, StringRef shown) {
 
 CompileUnitAttr DebugRecorder::compileUnit() {
   SmallVector<FileAttr> all;
-  for (const auto &[file, shown] : files)
-    all.push_back(fileAttribute(file, shown));
+  for (auto [file, place] : files)
+    all.push_back(fileAttribute(file, table.files[place]));
   if (all.empty())
     all.push_back(FileAttr::get(context, kNoFile, "", ""));
   return CompileUnitAttr::get(context, "mlir", all.front(), "torch",
@@ -246,7 +169,7 @@ CompileUnitAttr DebugRecorder::compileUnit() {
 void DebugRecorder::beginGraph(const Graph &graph,
                                const DenseSet<const Node *> &live,
                                StringRef symbol) {
-  scope = aliasOf(FlatSymbolRefAttr::get(context, symbol));
+  scope = FlatSymbolRefAttr::get(context, symbol);
   places.clear();
   described = nullptr;
   for (const Node *node : graph.nodes)
@@ -265,51 +188,30 @@ uint64_t DebugRecorder::torchId(const Node &node) {
   return entry->second;
 }
 
-const DebugRecorder::NodeText &DebugRecorder::describe(const Node &node,
-                                                       bool isShared) {
-  if (described == &node)
-    return nodeText;
-  described = &node;
-  nodeText.id = torchId(node);
-  nodeText.place = placeOf(node);
-  std::string id = std::to_string(nodeText.id);
-  std::string facts[] = {
-      "<\"sources\": [{id = " + id + " : ui64, identifiers = [" +
-          quoted(node.name) + "], name = \"torch\"}]>",
-      "<\"op_id\": {type = \"torch\", value = " + id + " : ui64}>"};
-  nodeText.before.clear();
-  for (const std::string &fact : facts) {
-    nodeText.before += isShared ? define("#debuginfo.metadata" + fact) : fact;
-    nodeText.before += ", ";
+unsigned DebugRecorder::describe(const Node &node) {
+  if (described != &node) {
+    described = &node;
+    uint64_t id = torchId(node);
+    unsigned place = placeOf(node);
+    table.nodes.push_back({id, node.name.str(), place, modulesOf(node.module)});
   }
-  nodeText.behind = callStackOf(node.module);
-  return nodeText;
+  return table.nodes.size() - 1;
 }
 
-std::string
-DebugRecorder::outputMaps(uint64_t id, Operation *op,
-                          ArrayRef<std::pair<unsigned, OpResult>> outputs) {
-  std::string result;
-  llvm::raw_string_ostream maps(result);
-  for (auto [index, value] : outputs) {
-    if (value.getOwner() != op)
-      continue;
-    maps << (result.empty() ? ", <\"output_maps\": [" : ", ")
-         << "{source = {id = " << id
-         << " : ui64, level = \"torch\", output = " << index
-         << " : ui32}, target = "
-         << alias("{level = \"coreai\", output = " +
-                  std::to_string(value.getResultNumber()) + " : ui32}")
-         << "}";
-  }
-  if (!result.empty())
-    maps << "]>";
-  return result;
+void DebugRecorder::record(Operation *op, unsigned node,
+                           ArrayRef<std::pair<unsigned, OpResult>> outputs) {
+  Entry entry{table.nodes[node].place, node, counters.nextOperationId++,
+              static_cast<unsigned>(table.outputs.size())};
+  for (auto [index, value] : outputs)
+    if (value.getOwner() == op)
+      table.outputs.push_back({index, value.getResultNumber()});
+  entry.numOutputs = table.outputs.size() - entry.firstOutput;
+  entries[op] = entry;
 }
 
 void DebugRecorder::recordComposite(coreai::GraphOp graph, const Node &node) {
   if (options.debugLocations)
-    composites[graph] = describe(node, /*isShared=*/true);
+    composites[graph] = describe(node);
 }
 
 void DebugRecorder::recordNode(const Node &node, ValueRange results) {
@@ -336,12 +238,10 @@ void DebugRecorder::recordNode(const Node &node, ValueRange results) {
       take(operand.getDefiningOp());
 
   for (Operation *op : order) {
-    if (!options.debugLocations) {
-      write(op, nowhere, counters.nextOperationId++);
-      continue;
-    }
-    const NodeText &description = describe(node, order.size() > 1);
-    write(op, description, outputMaps(description.id, op, outputs));
+    if (options.debugLocations)
+      record(op, describe(node), outputs);
+    else
+      recordNowhere(op);
   }
 }
 
@@ -353,18 +253,18 @@ void DebugRecorder::recordGraph(coreai::GraphOp graph) {
   graphs.push_back({graph, counters.nextOperationId++});
   graph.getBodyRegion().walk<WalkOrder::PreOrder>([&](Operation *op) {
     if (!entries.contains(op))
-      write(op, nowhere, counters.nextOperationId++);
+      recordNowhere(op);
   });
 }
 
 LocationTable DebugRecorder::recordModule(ModuleOp module) {
   CompileUnitAttr unit;
-  std::string source, place = nowhere;
+  unsigned source = 0, place = nowhere;
   if (options.debugLocations) {
     unit = compileUnit();
-    source = alias("loc(" + quoted(unit.getFile().getPath()) + ":0:0)").str() +
-             " in ";
-    place = source + aliasOf(unit);
+    table.files.push_back(unit.getFile().getPath());
+    source = addLine(table.files.size() - 1, /*number=*/0);
+    place = addPlace(source, unit);
   }
   DenseSet<Operation *> entryPoints;
   for (auto [graph, number] : graphs) {
@@ -372,14 +272,14 @@ LocationTable DebugRecorder::recordModule(ModuleOp module) {
     // Where coreai-core inlines a graph of the same file as its caller's, it
     // gives the arguments of loops call-site locations, which it then refuses.
     if (!unit || graph.getNoInline()) {
-      write(graph, nowhere, number);
+      entries[graph] = {nowhere, std::nullopt, number};
       continue;
     }
     auto subprogram =
         SubprogramAttr::get(context, graph.getFunctionType(), unit,
                             unit.getFile(), graph.getSymName(),
                             /*linkageName=*/"", SubprogramFlags::Zero);
-    write(graph, source + aliasOf(subprogram), number);
+    entries[graph] = {addPlace(source, subprogram), std::nullopt, number};
   }
   for (Operation &graph : *module.getBody()) {
     if (entryPoints.contains(&graph))
@@ -387,29 +287,13 @@ LocationTable DebugRecorder::recordModule(ModuleOp module) {
     auto node = composites.find(&graph);
     graph.walk<WalkOrder::PreOrder>([&](Operation *op) {
       if (node != composites.end())
-        write(op, node->second, /*outputs=*/"");
+        record(op, node->second, /*outputs=*/{});
       else
-        write(op, nowhere, counters.nextOperationId++);
+        recordNowhere(op);
     });
   }
-  write(module, place, std::nullopt);
-
-  LocationTable table;
-  std::string list;
-  unsigned index = 0;
-  module->walk([&](Operation *op) {
-    auto [start, length] = entries.lookup(op);
-    list += index == 0 ? "" : ",\n";
-    list.append(text, start, length);
-    if (llvm::any_of(op->getRegions(), [](Region &region) {
-          return llvm::any_of(region, [](Block &block) {
-            return block.getNumArguments() != 0;
-          });
-        }))
-      table.withArguments.push_back(index);
-    ++index;
-  });
-  table.text = definitionText + "module attributes {coreai.locations = [\n" +
-               list + "]} {}\n";
-  return table;
+  entries[module] = {place, std::nullopt, std::nullopt};
+  module->walk(
+      [&](Operation *op) { table.operations.push_back(entries.lookup(op)); });
+  return std::move(table);
 }

@@ -4,7 +4,7 @@
 
 #include "Weights/PackedWeights.h"
 
-#include "corten/Conversion/AtenToCoreAI/NarrowWeights.h"
+#include "corten/Conversion/AtenToCoreAI/Conversion.h"
 #include "corten/Program/Outline.h"
 
 #include "llvm/ADT/STLExtras.h"
