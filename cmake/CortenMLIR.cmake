@@ -41,6 +41,7 @@ target_compile_definitions(corten_mlir_headers INTERFACE ${LLVM_DEFINITIONS_LIST
 function(corten_add_library name)
   cmake_parse_arguments(ARG "" "" "DEPENDS;LINK" ${ARGN})
   add_library(${name} STATIC ${ARG_UNPARSED_ARGUMENTS})
+  set_property(GLOBAL APPEND PROPERTY CORTEN_LIBRARIES ${name})
   if(ARG_DEPENDS)
     add_dependencies(${name} ${ARG_DEPENDS})
   endif()

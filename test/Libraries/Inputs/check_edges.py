@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Holds the edges between our libraries against docs/architecture.md.
+
+    check_edges.py ROOT GRAPH
+
+GRAPH is what CMake wrote of its targets: one to a line, its folder below ROOT and
+what it links. A folder of lib/ is one library here, however many targets it has.
+The table in the document has a row for each and lists what it may use, from the
+bottom up: a row may name only those above it, so there is no cycle. Each row must
+say exactly what is linked, and a source may include only what its library links.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+#: Folders of include/corten that are not called like their library.
+HEADERS = {"C": "CAPI", "API": "CAPI"}
+INCLUDE = re.compile(r'^\s*#include "([^"]+)"', re.MULTILINE)
+
+
+def library(folder: str) -> str:
+    """The library that a folder of lib/ is part of."""
+    return Path(folder).parts[1]
+
+
+def linked_libraries(graph: str) -> dict[str, set[str]]:
+    """For each library those that it links itself."""
+    targets = {}
+    for line in graph.splitlines():
+        name, folder, *links = line.split(";")
+        targets[name] = (library(folder), links)
+    edges: dict[str, set[str]] = {name: set() for name, _ in targets.values()}
+    for name, links in targets.values():
+        edges[name] |= {targets[link][0] for link in links if link in targets}
+        edges[name].discard(name)
+    return edges
+
+
+def allowed_libraries(document: str) -> dict[str, list[str]]:
+    """The rows of the table: | `Model` | `Asset`, `Inspect` | ... |"""
+    table = document.partition("## Who may use whom")[2].partition("\n## ")[0]
+    rows = re.findall(r"^\| `(\w+)` \|([^|]*)\|", table, re.MULTILINE)
+    return {name: re.findall(r"`(\w+)`", uses) for name, uses in rows}
+
+
+def included_libraries(root: Path, name: str) -> dict[str, str]:
+    """The libraries whose headers a library includes, with a file that does."""
+    folders = [root / "lib" / name, root / "include/corten" / name]
+    folders += [root / "include/corten" / f for f, of in HEADERS.items() if of == name]
+    found = {}
+    for folder in folders:
+        for file in sorted(folder.rglob("*")):
+            if file.suffix not in {".cpp", ".h", ".td", ".def"}:
+                continue
+            for header in INCLUDE.findall(file.read_text()):
+                parts = Path(header).parts
+                if parts[0] == "corten" and len(parts) > 2:
+                    found[HEADERS.get(parts[1], parts[1])] = f"{file}: {header}"
+                elif ".." in parts and not (
+                    (file.parent / header).resolve().is_relative_to(folder.resolve())
+                ):
+                    found[header] = f"{file}: {header}"
+    found.pop(name, None)
+    return found
+
+
+def problems(root: Path, graph: str) -> list[str]:
+    linked = linked_libraries(graph)
+    allowed = allowed_libraries((root / "docs/architecture.md").read_text())
+    result = [f"{name} has no row" for name in linked.keys() - allowed.keys()]
+    result += [f"{name} is no library" for name in allowed.keys() - linked.keys()]
+    above: set[str] = set()
+    for name, uses in allowed.items():
+        result += [f"{name} uses {use}, below it" for use in {*uses} - above]
+        above.add(name)
+    for name, links in linked.items():
+        row = set(allowed.get(name, ()))
+        result += [f"{name} links {use}: not in its row" for use in links - row]
+        result += [f"{name} does not link {use}: in its row" for use in row - links]
+        for use, where in included_libraries(root, name).items():
+            if use not in links:
+                result.append(f"{name} includes {use} without linking it: {where}")
+    return sorted(result)
+
+
+if __name__ == "__main__":
+    found = problems(Path(sys.argv[1]), Path(sys.argv[2]).read_text())
+    print("\n".join(found))
+    sys.exit(bool(found))
