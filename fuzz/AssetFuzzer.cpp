@@ -71,10 +71,11 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   if (!code)
     return 0;
   check(*code);
-  OwningOpRef<ModuleOp> module = importProgram(*code, nullptr);
-  if (!module)
+  FailureOr<OwningOpRef<ModuleOp>> module = importProgram(*code, nullptr);
+  if (failed(module))
     return 0;
-  if (OwningOpRef<aicode::AssetOp> exported = exportProgram(*module))
-    check(*exported);
+  auto exported = exportProgram(**module);
+  if (succeeded(exported))
+    check(**exported);
   return 0;
 }

@@ -67,10 +67,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
   converted->context->appendDialectRegistry(registry);
   converted->context->loadAllAvailableDialects();
   mlir::ScopedDiagnosticHandler silence(converted->context.get());
-  if (mlir::OwningOpRef<aicode::AssetOp> code =
-          exportProgram(*converted->module)) {
+  auto code = exportProgram(*converted->module);
+  if (mlir::succeeded(code)) {
     llvm::raw_null_ostream nowhere;
-    llvm::consumeError(writeCode(*code, nowhere));
+    llvm::consumeError(writeCode(**code, nowhere));
   }
   return 0;
 }

@@ -27,7 +27,7 @@ public:
   Exporter(MLIRContext *context, Simplification simplification)
       : simplification(simplification), builder(context), attributes(context) {}
 
-  OwningOpRef<aicode::AssetOp> run(ModuleOp module);
+  FailureOr<OwningOpRef<aicode::AssetOp>> run(ModuleOp module);
 
 private:
   LogicalResult exportBlock(Block &from, Block &to);
@@ -95,7 +95,7 @@ static void sortUses(Operation *root) {
   });
 }
 
-OwningOpRef<aicode::AssetOp> Exporter::run(ModuleOp module) {
+FailureOr<OwningOpRef<aicode::AssetOp>> Exporter::run(ModuleOp module) {
   MLIRContext *context = builder.getContext();
   OperationState state(attributes.location(module.getLoc()),
                        aicode::AssetOp::getOperationName());
@@ -104,7 +104,7 @@ OwningOpRef<aicode::AssetOp> Exporter::run(ModuleOp module) {
       cast<aicode::AssetOp>(Operation::create(state)));
   Block &block = asset->getBody().emplaceBlock();
   if (failed(exportBlock(*module.getBody(), block)))
-    return {};
+    return failure();
   if (simplification == Simplification::Official)
     for (Operation *op : llvm::reverse(removable))
       if (op->use_empty())
@@ -112,7 +112,7 @@ OwningOpRef<aicode::AssetOp> Exporter::run(ModuleOp module) {
   sortUses(asset->getOperation());
   asset->setVersionAttr(aicode::WholeAttr::get(
       context, 32, /*isUnsigned=*/true, newestOp(asset->getOperation())));
-  return asset;
+  return std::move(asset);
 }
 
 LogicalResult Exporter::exportRegion(Region &from, Region &to) {
@@ -367,7 +367,7 @@ LogicalResult Exporter::addPlaceholder(udml::PlaceholderOp op,
   return success();
 }
 
-OwningOpRef<aicode::AssetOp>
+FailureOr<OwningOpRef<aicode::AssetOp>>
 corten::exportProgram(ModuleOp module, Simplification simplification) {
   module.getContext()->loadDialect<aicode::AICodeDialect>();
   return Exporter(module.getContext(), simplification).run(module);

@@ -21,7 +21,7 @@ public:
   Importer(MLIRContext *context, std::shared_ptr<void> owner)
       : builder(context), attributes(context, std::move(owner)) {}
 
-  OwningOpRef<ModuleOp> import(aicode::AssetOp asset);
+  FailureOr<OwningOpRef<ModuleOp>> import(aicode::AssetOp asset);
 
 private:
   LogicalResult importBlock(Block &from, Block &to);
@@ -88,18 +88,18 @@ StringAttr Importer::text(Operation &op, Attribute attribute, StringRef what) {
 // Structure
 //===----------------------------------------------------------------------===//
 
-OwningOpRef<ModuleOp> Importer::import(aicode::AssetOp asset) {
+FailureOr<OwningOpRef<ModuleOp>> Importer::import(aicode::AssetOp asset) {
   OwningOpRef<ModuleOp> module =
       ModuleOp::create(attributes.location(asset.getLoc()));
   Region &body = asset.getBody();
   if (!body.hasOneBlock()) {
     asset.emitOpError("an asset holds one block");
-    return {};
+    return failure();
   }
   if (failed(importBlock(body.front(), *module->getBody())) ||
       failed(verify(*module)))
-    return {};
-  return module;
+    return failure();
+  return std::move(module);
 }
 
 LogicalResult Importer::importRegion(Region &from, Region &to) {
@@ -474,7 +474,7 @@ LogicalResult Importer::importOldOp(Operation &op) {
       });
 }
 
-OwningOpRef<ModuleOp> corten::importProgram(aicode::AssetOp asset,
-                                            std::shared_ptr<void> owner) {
+FailureOr<OwningOpRef<ModuleOp>>
+corten::importProgram(aicode::AssetOp asset, std::shared_ptr<void> owner) {
   return Importer(asset.getContext(), std::move(owner)).import(asset);
 }

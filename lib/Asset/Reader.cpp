@@ -3,11 +3,11 @@
 // Opens assets.
 
 #include "BytecodeCheck.h"
-#include "ErrorCollector.h"
 #include "corten/Asset/Asset.h"
 #include "corten/Asset/Translation.h"
 #include "corten/Dialect/Registration.h"
 #include "corten/Support/Bytes.h"
+#include "corten/Support/DiagnosticError.h"
 #include "corten/Support/Digest.h"
 #include "mlir/Bytecode/BytecodeReader.h"
 #include "llvm/Support/FileSystem.h"
@@ -113,7 +113,7 @@ corten::readCode(StringRef bytecode, std::shared_ptr<void> owner,
   if (llvm::Error error = checkBytecode(bytecode))
     return error;
   context.loadDialect<aicode::AICodeDialect>();
-  ErrorCollector errors(context);
+  DiagnosticError errors(&context);
   auto source = std::make_shared<Source>();
   source->owner = std::move(owner);
   source->manager.AddNewSourceBuffer(
@@ -152,10 +152,10 @@ Asset::program(MLIRContext &context) const {
   registerAssetDialects(registry);
   context.appendDialectRegistry(registry);
   context.loadAllAvailableDialects();
-  ErrorCollector errors(context);
-  OwningOpRef<ModuleOp> module = importProgram(read->get(), file);
-  if (!module)
+  DiagnosticError errors(&context);
+  FailureOr<OwningOpRef<ModuleOp>> module = importProgram(read->get(), file);
+  if (failed(module))
     return inFile(child(folder, "main.mlirb"),
                   errors.take("the program cannot be read"));
-  return module;
+  return std::move(*module);
 }

@@ -2,11 +2,11 @@
 //
 // Writes assets: all of it beside the target first, then one rename.
 
-#include "ErrorCollector.h"
 #include "HashedFile.h"
 #include "Unfinished.h"
 #include "corten/Asset/Asset.h"
 #include "corten/Asset/Translation.h"
+#include "corten/Support/DiagnosticError.h"
 #include "mlir/Bytecode/BytecodeWriter.h"
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/StringExtras.h"
@@ -123,14 +123,14 @@ llvm::Error corten::writeAsset(aicode::AssetOp code,
 llvm::Error corten::writeProgram(mlir::ModuleOp program,
                                  const AssetMetadata &metadata, StringRef path,
                                  SaveOptions options) {
-  mlir::OwningOpRef<aicode::AssetOp> code;
+  mlir::FailureOr<mlir::OwningOpRef<aicode::AssetOp>> code = mlir::failure();
   {
-    ErrorCollector errors(*program.getContext());
+    DiagnosticError errors(program.getContext());
     code = exportProgram(program);
-    if (!code)
+    if (mlir::failed(code))
       return errors.take("the program has no form in an asset");
   }
-  return writeAsset(*code, metadata, path, options);
+  return writeAsset(**code, metadata, path, options);
 }
 
 llvm::Error

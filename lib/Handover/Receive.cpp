@@ -5,11 +5,11 @@
 #include "corten/Conversion/AtenToCoreAI/Attach.h"
 #include "corten/Dialect/CoreAI/IR/CoreAIOps.h"
 #include "corten/Dialect/Registration.h"
+#include "corten/Support/DiagnosticError.h"
 #include "corten/Support/Limits.h"
 
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinDialect.h"
-#include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
 #include "mlir/Parser/Parser.h"
 
@@ -30,16 +30,10 @@ static std::unique_ptr<MLIRContext> makeContext() {
 /// Parses, and returns what was said if it cannot be.
 static llvm::Expected<OwningOpRef<ModuleOp>> parse(StringRef text,
                                                    MLIRContext *context) {
-  std::string message;
-  ScopedDiagnosticHandler handler(context, [&](Diagnostic &diagnostic) {
-    if (!message.empty())
-      message += '\n';
-    message += diagnostic.str();
-    return success();
-  });
+  DiagnosticError error(context);
   OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(text, context);
   if (!module)
-    return llvm::createStringError(message);
+    return error.take("the program cannot be read");
   return std::move(module);
 }
 

@@ -6,6 +6,7 @@
 #include "corten/Asset/Asset.h"
 #include "corten/Asset/Translation.h"
 #include "corten/Dialect/CoreAI/IR/CoreAIOps.h"
+#include "corten/Support/DiagnosticError.h"
 #include "corten/Support/Limits.h"
 #include "corten/View/View.h"
 #include "mlir/Bytecode/BytecodeReader.h"
@@ -64,33 +65,11 @@ ModuleOp Model::module() { return *state->module; }
 // Opening
 //===----------------------------------------------------------------------===//
 
-namespace {
-/// Keeps the first error that is reported in a context, on one line.
-class FirstError {
-public:
-  explicit FirstError(MLIRContext *context)
-      : handler(context, [this](Diagnostic &diagnostic) {
-          if (diagnostic.getSeverity() != DiagnosticSeverity::Error ||
-              !text.empty())
-            return;
-          llvm::raw_string_ostream os(text);
-          if (auto place =
-                  diagnostic.getLocation()->findInstanceOf<FileLineColLoc>())
-            os << place.getFilename().getValue() << ':' << place.getLine()
-               << ": ";
-          os << StringRef(diagnostic.str()).split('\n').first;
-        }) {}
-
-  llvm::Error take(StringRef path) {
-    return llvm::createStringError(
-        path + ": " + (text.empty() ? "the program cannot be read" : text));
-  }
-
-private:
-  std::string text;
-  ScopedDiagnosticHandler handler;
-};
-} // namespace
+/// What was emitted against the program at `path`.
+static llvm::Error inProgram(StringRef path, DiagnosticError &error) {
+  return llvm::createStringError(
+      path + ": " + llvm::toString(error.take("the program cannot be read")));
+}
 
 /// MLIR's parser calls itself for every bracket and would run out of stack.
 static bool isNestedTooDeeply(StringRef text) {
@@ -148,9 +127,13 @@ llvm::Expected<std::unique_ptr<Model>> Model::open(StringRef path) {
 llvm::Error Model::State::import(OwningOpRef<aicode::AssetOp> read,
                                  std::shared_ptr<void> owner) {
   code = std::move(read);
-  FirstError error(&context);
-  module = importProgram(*code, std::move(owner));
-  return module ? llvm::Error::success() : error.take(path);
+  DiagnosticError error(&context, DiagnosticError::Place::Shown);
+  FailureOr<OwningOpRef<ModuleOp>> imported =
+      importProgram(*code, std::move(owner));
+  if (failed(imported))
+    return inProgram(path, error);
+  module = std::move(*imported);
+  return llvm::Error::success();
 }
 
 llvm::Expected<std::unique_ptr<Model>> Model::openAsset(StringRef path) {
@@ -200,11 +183,11 @@ llvm::Expected<std::unique_ptr<Model>> Model::openFile(StringRef path) {
       llvm::MemoryBuffer::getMemBuffer(buffer->getBuffer(),
                                        llvm::sys::path::filename(path)),
       llvm::SMLoc());
-  FirstError error(&state->context);
+  DiagnosticError error(&state->context, DiagnosticError::Place::Shown);
   state->module =
       parseSourceFile<ModuleOp>(sources, ParserConfig(&state->context));
   if (!state->module)
-    return error.take(path);
+    return inProgram(path, error);
   if (state->module->getBody()->empty())
     return llvm::createStringError(path + ": no program in it");
   return std::unique_ptr<Model>(new Model(std::move(state)));
@@ -393,9 +376,9 @@ llvm::Error Model::save(StringRef path, SaveOptions options) {
   completeMetadata(metadata);
   if (state->code)
     return writeAsset(*state->code, metadata, path, options);
-  FirstError error(&state->context);
-  OwningOpRef<aicode::AssetOp> code = exportProgram(*state->module);
-  if (!code)
-    return error.take(state->path);
-  return writeAsset(*code, metadata, path, options);
+  DiagnosticError error(&state->context, DiagnosticError::Place::Shown);
+  FailureOr<OwningOpRef<aicode::AssetOp>> code = exportProgram(*state->module);
+  if (failed(code))
+    return inProgram(state->path, error);
+  return writeAsset(**code, metadata, path, options);
 }

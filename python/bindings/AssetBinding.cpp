@@ -41,10 +41,11 @@ bytesOf(llvm::function_ref<llvm::Error(llvm::raw_ostream &)> write) {
 static llvm::Error writeBytecode(mlir::ModuleOp program,
                                  Simplification simplification,
                                  llvm::raw_ostream &stream) {
-  mlir::OwningOpRef<aicode::AssetOp> code =
+  mlir::FailureOr<mlir::OwningOpRef<aicode::AssetOp>> code =
       exportProgram(program, simplification);
-  return code ? writeCode(*code, stream)
-              : llvm::createStringError("the program has no form in an asset");
+  if (mlir::failed(code))
+    return llvm::createStringError("the program has no form in an asset");
+  return writeCode(**code, stream);
 }
 
 /// The program of the asset at `path` in bytecode again: what was read, or what

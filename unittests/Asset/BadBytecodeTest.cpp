@@ -49,8 +49,8 @@ static std::string readAll(StringRef bytes) {
                                             message = diagnostic.str();
                                           return mlir::success();
                                         });
-  mlir::OwningOpRef<mlir::ModuleOp> module = importProgram(**code, owner);
-  EXPECT_NE(static_cast<bool>(module), !message.empty()) << message;
+  bool isRead = mlir::succeeded(importProgram(**code, owner));
+  EXPECT_NE(isRead, !message.empty()) << message;
   return message;
 }
 

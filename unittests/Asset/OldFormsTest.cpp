@@ -67,12 +67,12 @@ protected:
     Block block;
     if (failed(parseSourceString(text, &block, config)))
       return message;
-    OwningOpRef<ModuleOp> module =
+    FailureOr<OwningOpRef<ModuleOp>> module =
         importProgram(cast<aicode::AssetOp>(block.front()), nullptr);
-    if (!module)
+    if (failed(module))
       return message;
     std::string ops;
-    module->walk([&](Operation *op) {
+    (*module)->walk([&](Operation *op) {
       if (!op->getNumResults())
         return;
       llvm::raw_string_ostream stream(ops);

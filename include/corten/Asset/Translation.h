@@ -15,10 +15,10 @@
 namespace corten {
 
 /// The program that an asset holds, verified. Weights are not copied: `owner`
-/// is kept until the last of them is gone. What cannot be read is reported as a
-/// diagnostic of the asset's context, and the result is null.
-mlir::OwningOpRef<mlir::ModuleOp> importProgram(aicode::AssetOp asset,
-                                                std::shared_ptr<void> owner);
+/// is kept until the last of them is gone. What cannot be read is a diagnostic
+/// of the asset's context.
+mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>>
+importProgram(aicode::AssetOp asset, std::shared_ptr<void> owner);
 
 /// What becomes of ops that are not needed.
 enum class Simplification {
@@ -33,8 +33,8 @@ enum class Simplification {
 /// The form of a program in an asset, as coreai-core writes it, with the date
 /// of the newest form that it uses as its version. The program has to be valid
 /// and stays as it is; weights are shared with it, in its context. What assets
-/// cannot hold is reported as a diagnostic, and the result is null.
-mlir::OwningOpRef<aicode::AssetOp>
+/// cannot hold is a diagnostic.
+mlir::FailureOr<mlir::OwningOpRef<aicode::AssetOp>>
 exportProgram(mlir::ModuleOp module,
               Simplification simplification = Simplification::Official);
 
