@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test nightly conformance compatibility opinfo \
-  architectures opcounts supported schemas fuzz lint tidy bench wheel clean
+.PHONY: help setup build demo test test-release nightly conformance \
+  compatibility opinfo architectures opcounts supported schemas fuzz lint tidy bench wheel clean
 
 # Extra arguments for pytest: make test PYTEST_ARGS='-k conv'
 PYTEST_ARGS ?=
@@ -14,7 +14,7 @@ OPCOUNTS_ARGS ?=
 BENCH_ARGS ?=
 
 help: ## list the targets
-	@sed -n 's/^\([a-z]*\):[^#]*## /\1\t/p' $(MAKEFILE_LIST) | \
+	@sed -n 's/^\([a-z-]*\):[^#]*## /\1\t/p' $(MAKEFILE_LIST) | \
 	  awk -F'\t' '{ printf "  make %-13s %s\n", $$1, $$2 }'
 
 setup: ## install what is missing: Debian packages, .venv, CMake configuration
@@ -29,6 +29,9 @@ demo: ## build what it needs; convert, save and run a vision transformer
 
 test: build ## lint, lit, unit tests, fuzzing, pytest
 	@scripts/test $(PYTEST_ARGS)
+
+test-release: setup ## lit, unit tests, the fuzz corpus, pytest without assertions
+	@scripts/test-release $(PYTEST_ARGS)
 
 nightly: build ## what takes longer: conformance, opinfo, architectures, asan, fuzzing
 	@scripts/nightly

@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from support.command import ROOT, Written, corten
+from support.command import BUILD, ROOT, Written, corten
 
 
 def check_call(*command: str | Path) -> None:
@@ -21,8 +21,7 @@ def check_call(*command: str | Path) -> None:
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     prefix = tmp_path_factory.mktemp("prefix")
-    build = ROOT / "build" / "dev"
-    check_call("cmake", "--install", build, "--component", "api", "--prefix", prefix)
+    check_call("cmake", "--install", BUILD, "--component", "api", "--prefix", prefix)
     return prefix
 
 

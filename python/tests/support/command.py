@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +16,9 @@ from coreai_torch import TorchConverter, get_decomp_table
 from support.runtime import interface
 
 ROOT = Path(__file__).parents[3]
-CORTEN = ROOT / "build" / "dev" / "bin" / "corten"
+# make test-release has another build.
+BUILD = ROOT / os.environ.get("CORTEN_BUILD", "build/dev")
+CORTEN = BUILD / "bin" / "corten"
 
 
 class Classifier(torch.nn.Module):
