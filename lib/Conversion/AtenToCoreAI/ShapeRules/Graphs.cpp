@@ -8,7 +8,6 @@
 using namespace corten;
 using namespace corten::shapes;
 using llvm::ArrayRef;
-using llvm::StringRef;
 using llvm::Twine;
 
 /// The results from `first` on have the shapes that the graph returns, behind
