@@ -13,7 +13,7 @@
 #include "corten/Conversion/AtenToCoreAI/Attach.h"
 
 #include "GraphReader.h"
-#include "OperatorSchema.h"
+#include "SchemaTable.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/JSON.h"
@@ -338,6 +338,7 @@ json::Value Mutator::argumentFor(const ParameterType &type) {
     case Base::String:
       return json::Object{{"as_string", "none"}};
     case Base::Opaque:
+    case Base::Any:
       return json::Object{{"as_none", true}};
     }
     llvm_unreachable("covered switch");

@@ -215,6 +215,4 @@ void ProgramBuilder::addOutput(OutputSpec spec) {
   program->outputs.push_back(spec);
 }
 
-std::unique_ptr<Program> ProgramBuilder::finish() {
-  return std::move(program);
-}
+std::unique_ptr<Program> ProgramBuilder::finish() { return std::move(program); }

@@ -44,14 +44,10 @@ const ProgramReader::Callee &ProgramReader::callee(StringRef target) {
     callee.op = builder.addOperator(nameSpace, name, {}, mutates);
     return callee;
   }
-  OperatorSchema schema = parseSchema(text, builder);
-  callee.op = builder.addOperator(nameSpace, name, schema.parameters,
-                                  schema.mutates, schema.returnsView);
-  callee.types = std::move(schema.types);
-  callee.hasSchema = true;
-  callee.numResults = schema.numResults;
-  callee.results = std::move(schema.results);
-  callee.returnsList = schema.returnsList;
+  callee.schema = parseSchema(text, builder);
+  callee.op =
+      builder.addOperator(nameSpace, name, callee.schema->parameters,
+                          callee.schema->mutates, callee.schema->returnsView);
   return callee;
 }
 
@@ -107,109 +103,28 @@ static bool areNumbers(StringRef name, ArrayRef<Argument> arguments) {
   });
 }
 
-void ProgramReader::checkArgument(const Callee &callee, size_t parameter,
-                                  const Argument &argument) {
-  if (!callee.types[parameter].accepts(argument))
-    fail("the argument '" + callee.op->parameters[parameter].name + "' of " +
-         callee.op->printedName() + " is of the wrong type");
-}
-
-/// Whether axes are those of the result, which has one more than the operand.
-static bool makesAxis(StringRef name) {
-  return name.starts_with("unsqueeze") || name.starts_with("diag_embed");
-}
-
-/// Axes must be some of the tensor that the operator is about.
-void ProgramReader::checkAxes(const Callee &callee,
-                              ArrayRef<Argument> arguments) {
-  const Operator &op = *callee.op;
-  const auto *self =
-      llvm::find_if(op.parameters, [](const Parameter &parameter) {
-        return parameter.name == "self" || parameter.name == "input";
-      });
-  // What tile calls dims says how often, not along what.
-  if (self == op.parameters.end() || op.name == "tile.default")
-    return;
-  const Argument &operand = arguments[self - op.parameters.begin()];
-  if (!operand.isValue() || !operand.asNode()->info().isTensor())
-    return;
-  // A tensor without axes may be treated as if it had one.
-  int64_t rank = std::max<int64_t>(operand.asNode()->info().sizes.size(), 1) +
-                 (makesAxis(op.name) ? 1 : 0);
-  auto isAxis = [&](const Argument &argument) {
-    return !argument.isInt() ||
-           (argument.asInt() >= -rank && argument.asInt() < rank);
-  };
-  for (auto [parameter, argument] : llvm::zip(op.parameters, arguments)) {
-    if (!llvm::is_contained({"axis", "axis0", "axis1", "dim", "dim0", "dim1",
-                             "dim2", "dims", "end_dim", "start_dim"},
-                            parameter.name))
-      continue;
-    if (argument.isList() ? !llvm::all_of(argument.asList(), isAxis)
-                          : !isAxis(argument))
-      fail("'" + parameter.name + "' of " + op.printedName() +
-           " is no axis of '" + operand.asNode()->name + "'");
-  }
-}
-
-/// The arguments of a call but for the first `numHidden`: one for each
-/// parameter of the schema, or those given where there is none.
-ArrayRef<Argument> ProgramReader::readArguments(JsonValue inputs,
-                                                const Callee &callee,
-                                                size_t numHidden) {
-  ArrayRef<Parameter> parameters = callee.op->parameters;
-  SmallVector<Argument> arguments;
-  SmallVector<bool> isGiven(parameters.size(), false);
-  for (const Parameter &parameter : parameters)
-    arguments.push_back(parameter.defaultValue);
-  size_t numGiven = 0;
+/// What a call gives but for the first `numHidden`.
+std::vector<GivenArgument> ProgramReader::readArguments(JsonValue inputs,
+                                                        size_t numHidden) {
+  std::vector<GivenArgument> given;
   for (JsonValue input : llvm::drop_begin(inputs.elements(), numHidden)) {
-    Argument argument = readArgument(input["arg"]);
-    if (hasFailed())
-      return {};
-    if (!callee.hasSchema) {
-      arguments.push_back(argument);
-      continue;
-    }
-    std::string name = textOf(input["name"], "name of an argument");
+    Argument value = readArgument(input["arg"]);
     // Under `with_effects` some stand in the order of the parameters.
-    const auto *parameter =
-        name.empty() && numHidden != 0
-            ? parameters.begin() + std::min(numGiven, parameters.size())
-            : llvm::find_if(parameters, [&](const Parameter &candidate) {
-                return candidate.name == name;
-              });
-    ++numGiven;
-    if (parameter == parameters.end()) {
-      fail(callee.op->printedName() + " has no parameter '" + name + "'");
-      return {};
-    }
-    size_t position = parameter - parameters.begin();
-    checkArgument(callee, position, argument);
-    const ParameterType &type = callee.types[position];
-    if (type.base == ParameterType::Base::Int &&
-        argument.kind() == Argument::Kind::Bool)
-      argument = Argument::integer(argument.asInt());
-    if (type.isList && !argument.isList() && !argument.isNone()) {
-      SmallVector<Argument> repeated(std::max(type.length, 1U), argument);
-      argument = Argument::list(builder.save(repeated));
-    }
-    arguments[position] = argument;
-    isGiven[position] = true;
+    std::string name = input["name"].string().value_or("");
+    given.push_back({argumentNames.insert(name).first->getKey(), value});
+    if (hasFailed())
+      break;
   }
-  for (auto [parameter, given] : llvm::zip_equal(parameters, isGiven))
-    if (!given && !parameter.hasDefault)
-      fail("the argument '" + parameter.name + "' of " +
-           callee.op->printedName() + " is missing");
-  if (!hasFailed() && callee.hasSchema)
-    checkAxes(callee, arguments);
-  bool isPython = callee.op->nameSpace == "_operator";
-  if ((isPython && !areNumbers(callee.op->name, arguments)) ||
-      (callee.op->nameSpace == "higher_order" &&
-       !hasForm(formOf(callee.op->name), arguments)))
-    fail("the arguments of " + callee.op->printedName() +
-         " are of the wrong types");
-  return builder.save(arguments);
+  return given;
+}
+
+/// Refuses calls of operators without a schema that are of no known form.
+void ProgramReader::checkForm(const Node &call) {
+  const Operator &op = *call.callee;
+  if ((op.nameSpace == "_operator" && !areNumbers(op.name, call.arguments)) ||
+      (op.nameSpace == "higher_order" &&
+       !hasForm(formOf(op.name), call.arguments)))
+    fail("the arguments of " + op.printedName() + " are of the wrong types");
 }
 
 /// A node that picks a result of a call.
@@ -263,13 +178,15 @@ void ProgramReader::readResults(JsonValue json, Node &node,
     scope->tokens.insert(token["as_tensor"]["name"].string().value_or(""));
   outputs.erase(outputs.begin(), outputs.begin() + numHidden);
   bool isHigherOrder = callee.op->nameSpace == "higher_order" || numHidden != 0;
-  if (callee.hasSchema && !numHidden && outputs.size() != callee.numResults) {
-    fail(callee.op->printedName() + " returns " + Twine(callee.numResults) +
-         " values, and not " + Twine(outputs.size()));
+  if (callee.schema && !numHidden &&
+      outputs.size() != callee.schema->numResults) {
+    fail(callee.op->printedName() + " returns " +
+         Twine(callee.schema->numResults) + " values, and not " +
+         Twine(outputs.size()));
     return;
   }
   bool isList = outputs.size() == 1 && outputs[0]["as_tensors"];
-  if (callee.hasSchema && isList != callee.returnsList) {
+  if (callee.schema && isList != callee.schema->returnsList) {
     fail(callee.op->printedName() + " returns something else");
     return;
   }
@@ -293,8 +210,8 @@ void ProgramReader::readResults(JsonValue json, Node &node,
       infos.push_back(infoOf(output, names.back()));
     }
   }
-  if (callee.hasSchema && !numHidden && !isList)
-    for (auto [type, info] : llvm::zip(callee.results, infos))
+  if (callee.schema && !numHidden && !isList)
+    for (auto [type, info] : llvm::zip(callee.schema->results, infos))
       if (!type.isResult(info))
         fail(callee.op->printedName() + " returns something else");
   if (hasFailed())
@@ -424,12 +341,17 @@ void ProgramReader::readNode(JsonValue json) {
     return;
 
   const Callee &known = callee(target);
-  ArrayRef<Argument> arguments = readArguments(inputs, known, hiddenArguments);
+  std::vector<GivenArgument> given = readArguments(inputs, hiddenArguments);
   if (hasFailed())
     return;
   Node &node = builder.addNode(*scope->graph, Node::Kind::Call, name);
   node.callee = known.op;
-  node.arguments = arguments;
+  if (llvm::Error error = setArguments(
+          builder, node, known.schema ? &*known.schema : nullptr, given))
+    fail(std::move(error));
+  checkForm(node);
+  if (hasFailed())
+    return;
   readMetadata(json["metadata"], node);
   readResults(json, node, known, hiddenResults);
   if (hasFailed())

@@ -6,9 +6,10 @@
 #define CORTEN_LIB_PT2_PROGRAMREADER_H
 
 #include "Json.h"
-#include "OperatorSchema.h"
 #include "Payload.h"
+#include "SchemaTable.h"
 
+#include "corten/Program/Arguments.h"
 #include "corten/Program/MemoryLayout.h"
 #include "corten/Program/Program.h"
 
@@ -43,11 +44,8 @@ private:
   /// An operator with what is known of its calls.
   struct Callee {
     const Operator *op = nullptr;
-    std::vector<ParameterType> types;
-    bool hasSchema = false;
-    unsigned numResults = 0;
-    std::vector<ParameterType> results;
-    bool returnsList = false;
+    /// Nothing for an operator that is not in the table.
+    std::optional<OperatorSchema> schema;
   };
 
   void fail(const llvm::Twine &what);
@@ -74,12 +72,8 @@ private:
 
   // Calls.
   const Callee &callee(llvm::StringRef target);
-  llvm::ArrayRef<Argument> readArguments(JsonValue inputs, const Callee &callee,
-                                         size_t numHidden);
-  void checkArgument(const Callee &callee, size_t parameter,
-                     const Argument &argument);
-
-  void checkAxes(const Callee &callee, llvm::ArrayRef<Argument> arguments);
+  std::vector<GivenArgument> readArguments(JsonValue inputs, size_t numHidden);
+  void checkForm(const Node &call);
 
   // Values.
   Argument readArgument(JsonValue json);
@@ -114,6 +108,7 @@ private:
   /// What is read at the moment, for messages.
   std::string context;
   llvm::StringMap<Callee> callees;
+  llvm::StringSet<> argumentNames;
   const Operator *getItem = nullptr;
   /// By the form in the file.
   llvm::StringMap<unsigned> symbols;

@@ -6,6 +6,7 @@
 #include "Bindings.h"
 #include "KeepAlive.h"
 
+#include "corten/Program/Arguments.h"
 #include "corten/Program/Finish.h"
 #include "corten/Program/Functionalize.h"
 #include "corten/Program/MemoryLayout.h"
@@ -55,21 +56,24 @@ public:
     graphs.push_back(&builder.mainGraph());
   }
 
-  size_t addOperator(std::string_view nameSpace, std::string_view name,
-                     const nb::list &parameters, bool mutates,
-                     bool returnsView) {
-    SmallVector<Parameter> saved;
-    for (nb::handle entry : parameters) {
-      nb::tuple fields = nb::borrow<nb::tuple>(entry);
-      Parameter parameter;
-      parameter.name = builder.save(textOf(nb::handle(fields[0]).ptr()));
-      parameter.hasDefault = nb::cast<bool>(fields[1]);
-      if (parameter.hasDefault)
-        parameter.defaultValue = decode(nb::handle(fields[2]).ptr());
-      saved.push_back(parameter);
-    }
-    operators.push_back(builder.addOperator(textOf(nameSpace), textOf(name),
-                                            saved, mutates, returnsView));
+  size_t addOperator(std::string_view nameSpace, std::string_view name) {
+    operators.push_back(
+        {builder.addOperator(textOf(nameSpace), textOf(name), {}), {}});
+    return operators.size() - 1;
+  }
+
+  /// `schema` is the text that torch prints, `defaults` its own values of them.
+  size_t addOverload(std::string_view nameSpace, std::string_view name,
+                     std::string_view schema, const nb::list &defaults,
+                     bool isFunctional) {
+    SmallVector<Argument> values;
+    for (nb::handle value : defaults)
+      values.push_back(decode(value.ptr()));
+    OperatorSchema parsed = parseSchema(textOf(schema), values, builder);
+    const Operator *op = builder.addOperator(
+        textOf(nameSpace), textOf(name), parsed.parameters,
+        parsed.mutates && !isFunctional, parsed.returnsView);
+    operators.push_back({op, std::move(parsed)});
     return operators.size() - 1;
   }
 
@@ -85,8 +89,12 @@ public:
                nb::handle stackTrace, nb::handle moduleStack) {
     Node &node =
         builder.addNode(*graphs.back(), Node::Kind::Call, textOf(name));
-    node.callee = operators[op];
-    node.arguments = decodeArguments(*node.callee, args.ptr(), kwargs.ptr());
+    const Callee &callee = operators[op];
+    node.callee = callee.op;
+    SmallVector<GivenArgument> given;
+    decodeArguments(args.ptr(), kwargs.ptr(), given);
+    raise(setArguments(builder, node, callee.schema ? &*callee.schema : nullptr,
+                       given));
     setValue(node, value);
     if (!stackTrace.is_none())
       node.stackTrace = sharedText(stackTrace.ptr());
@@ -268,28 +276,15 @@ private:
                              textOf(type.ptr()));
   }
 
-  llvm::ArrayRef<Argument> decodeArguments(const Operator &op, PyObject *args,
-                                           PyObject *kwargs) {
-    SmallVector<Argument> decoded;
+  void decodeArguments(PyObject *args, PyObject *kwargs,
+                       SmallVector<GivenArgument> &given) {
     Py_ssize_t positional = PyTuple_Size(args);
     for (Py_ssize_t i = 0; i < positional; ++i)
-      decoded.push_back(decode(PyTuple_GetItem(args, i)));
-    for (size_t i = decoded.size(); i < op.parameters.size(); ++i)
-      decoded.push_back(op.parameters[i].defaultValue);
+      given.push_back({{}, decode(PyTuple_GetItem(args, i))});
     Py_ssize_t position = 0;
     PyObject *key = nullptr, *value = nullptr;
-    while (PyDict_Next(kwargs, &position, &key, &value)) {
-      StringRef name = textOf(key);
-      auto *parameter =
-          llvm::find_if(op.parameters, [&](const Parameter &candidate) {
-            return candidate.name == name;
-          });
-      if (parameter != op.parameters.end())
-        decoded[parameter - op.parameters.begin()] = decode(value);
-      else
-        decoded.push_back(decode(value));
-    }
-    return builder.save(decoded);
+    while (PyDict_Next(kwargs, &position, &key, &value))
+      given.push_back({textOf(key), decode(value)});
   }
 
   Argument decode(PyObject *object) {
@@ -422,7 +417,12 @@ private:
 
   ProgramBuilder builder;
   nb::object tensorType, dtypeType, symInt, symFloat, symBool;
-  std::vector<const Operator *> operators;
+  struct Callee {
+    const Operator *op = nullptr;
+    /// Of an overload of torch's.
+    std::optional<OperatorSchema> schema;
+  };
+  std::vector<Callee> operators;
   std::vector<Graph *> graphs;
   Graph *lastSubgraph = nullptr;
   std::unordered_map<PyObject *, const Node *> nodes;
@@ -488,8 +488,12 @@ void corten::bindings::bindProgram(nb::module_ &module) {
            nb::arg("tensor_type"), nb::arg("dtype_type"), nb::arg("sym_int"),
            nb::arg("sym_float"), nb::arg("sym_bool"))
       .def("operator", &PyProgramBuilder::addOperator, nb::arg("namespace"),
-           nb::arg("name"), nb::arg("parameters"), nb::arg("mutates") = false,
-           nb::arg("returns_view") = false)
+           nb::arg("name"), "An operator without a schema.")
+      .def("overload", &PyProgramBuilder::addOverload, nb::arg("namespace"),
+           nb::arg("name"), nb::arg("schema"), nb::arg("defaults"),
+           nb::arg("functional"),
+           "An operator with the schema that torch prints. In a functional "
+           "program a call of it returns what it writes.")
       .def("placeholder", &PyProgramBuilder::addPlaceholder, nb::arg("node"),
            nb::arg("name"), nb::arg("value").none())
       .def("call", &PyProgramBuilder::addCall, nb::arg("node"), nb::arg("name"),

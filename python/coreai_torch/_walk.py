@@ -94,35 +94,24 @@ class Walker:
         if isinstance(target, torch._ops.OpOverload):
             namespace, _, name = target._schema.name.partition("::")
             name = f"{name}.{target._overloadname}"
-            parameters = [
-                (
-                    argument.name,
-                    argument.has_default_value(),
-                    argument.default_value if argument.has_default_value() else None,
-                )
-                for argument in target._schema.arguments
+            schema = target._schema
+            defaults = [
+                argument.default_value if argument.has_default_value() else None
+                for argument in schema.arguments
             ]
-            returns_view = any(
-                result.alias_info is not None and not result.alias_info.is_write
-                for result in target._schema.returns
-            )
-            return self.builder.operator(
-                namespace,
-                name,
-                parameters,
-                target._schema.is_mutable and not functional,
-                returns_view,
+            return self.builder.overload(
+                namespace, name, str(schema), defaults, functional
             )
         if isinstance(target, torch._ops.HigherOrderOperator):
-            return self.builder.operator("higher_order", target._name, [])
+            return self.builder.operator("higher_order", target._name)
         if getattr(operator, target.__name__, None) is target or getattr(
             torch, target.__name__, None
         ):
-            return self.builder.operator("_operator", target.__name__, [])
+            return self.builder.operator("_operator", target.__name__)
         namespace = getattr(target, "__module__", None) or "_operator"
         if namespace in ("math", "builtins"):
             namespace = "_operator"
-        return self.builder.operator(namespace, target.__name__, [])
+        return self.builder.operator(namespace, target.__name__)
 
     def call(
         self,

@@ -66,13 +66,14 @@ class ProgramBuilder:
         sym_float: type,
         sym_bool: type,
     ) -> None: ...
-    def operator(
+    def operator(self, namespace: str, name: str) -> int: ...
+    def overload(
         self,
         namespace: str,
         name: str,
-        parameters: list[tuple[str, bool, Any]],
-        mutates: bool = False,
-        returns_view: bool = False,
+        schema: str,
+        defaults: list[Any],
+        functional: bool,
     ) -> int: ...
     def placeholder(self, node: object, name: str, value: object) -> None: ...
     def call(

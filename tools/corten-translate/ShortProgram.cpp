@@ -3,8 +3,8 @@
 #include "ShortProgram.h"
 
 #include "Json.h"
-#include "OperatorSchema.h"
 #include "Payload.h"
+#include "SchemaTable.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -151,7 +151,8 @@ json::Value Speller::reference(StringRef name) {
   case Kind::Int:
     return json::Object{{"as_sym_int", json::Object{{"as_name", name.str()}}}};
   case Kind::Float:
-    return json::Object{{"as_sym_float", json::Object{{"as_name", name.str()}}}};
+    return json::Object{
+        {"as_sym_float", json::Object{{"as_name", name.str()}}}};
   case Kind::Bool:
     return json::Object{{"as_sym_bool", json::Object{{"as_name", name.str()}}}};
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "OperatorSchema.h"
+#include "corten/Program/OperatorSchema.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
@@ -8,34 +8,8 @@
 #include "llvm/ADT/StringSwitch.h"
 
 using namespace corten;
-using namespace corten::pt2;
 using llvm::SmallVector;
 using llvm::StringRef;
-
-//===----------------------------------------------------------------------===//
-// The table
-//===----------------------------------------------------------------------===//
-
-/// In the order of their names.
-static constexpr llvm::StringLiteral kSchemas[] = {
-#include "OperatorSchemas.inc"
-};
-
-llvm::ArrayRef<llvm::StringLiteral> pt2::allSchemas() { return kSchemas; }
-
-static StringRef nameOf(StringRef schema) {
-  return schema.take_until([](char c) { return c == '('; });
-}
-
-StringRef pt2::findSchema(StringRef nameSpace, StringRef name) {
-  name.consume_back(".default");
-  std::string key = (nameSpace + "::" + name).str();
-  const auto *found = llvm::partition_point(
-      kSchemas, [&](StringRef schema) { return nameOf(schema) < key; });
-  if (found == std::end(kSchemas) || nameOf(*found) != key)
-    return {};
-  return *found;
-}
 
 //===----------------------------------------------------------------------===//
 // Parsing
@@ -96,7 +70,10 @@ static ParameterType parseType(StringRef text) {
                   .Case("Scalar", Base::Scalar)
                   .Case("str", Base::String)
                   .Case("ScalarType", Base::DType)
-                  .Default(Base::Opaque);
+                  .Cases({"Layout", "Device", "MemoryFormat", "Generator",
+                          "QScheme", "Stream", "Storage", "Dimname"},
+                         Base::Opaque)
+                  .Default(Base::Any);
   return type;
 }
 
@@ -126,9 +103,13 @@ static Argument parseDefault(StringRef text, ParameterType::Base base,
   return Argument::floating(number);
 }
 
-OperatorSchema pt2::parseSchema(StringRef text, ProgramBuilder &builder) {
+/// `defaultOf` reads the default of the parameter at a place from its text.
+static OperatorSchema
+parse(StringRef text,
+      llvm::function_ref<Argument(size_t, StringRef, const ParameterType &)>
+          defaultOf) {
   OperatorSchema schema;
-  StringRef rest = takeParentheses(text.drop_front(nameOf(text).size()));
+  StringRef rest = takeParentheses(text.drop_front(text.find('(')));
   StringRef results = text.drop_front(rest.end() - text.begin());
   results.consume_front(") -> ");
   while (!rest.empty()) {
@@ -142,7 +123,7 @@ OperatorSchema pt2::parseSchema(StringRef text, ProgramBuilder &builder) {
     parameter.hasDefault = declaration.size() != item.size();
     ParameterType type = parseType(typeText);
     if (parameter.hasDefault)
-      parameter.defaultValue = parseDefault(value, type.base, builder);
+      parameter.defaultValue = defaultOf(schema.parameters.size(), value, type);
     schema.parameters.push_back(parameter);
     schema.types.push_back(type);
     schema.mutates |= typeText.contains('!');
@@ -152,9 +133,27 @@ OperatorSchema pt2::parseSchema(StringRef text, ProgramBuilder &builder) {
     StringRef item = takeItem(results);
     ++schema.numResults;
     schema.results.push_back(parseType(item));
-    schema.returnsView |= item.contains('(') && !item.contains('!');
+    schema.returnsView |= item.contains("Tensor(") && !item.contains('!');
     schema.returnsList = !isTuple && item.contains('[');
   }
+  return schema;
+}
+
+OperatorSchema corten::parseSchema(StringRef text, ProgramBuilder &builder) {
+  return parse(text, [&](size_t, StringRef value, const ParameterType &type) {
+    return parseDefault(value, type.base, builder);
+  });
+}
+
+OperatorSchema corten::parseSchema(StringRef text,
+                                   llvm::ArrayRef<Argument> defaults,
+                                   ProgramBuilder &builder) {
+  OperatorSchema schema =
+      parse(text, [&](size_t position, StringRef, const ParameterType &) {
+        return position < defaults.size() ? defaults[position] : Argument();
+      });
+  for (Parameter &parameter : schema.parameters)
+    parameter.name = builder.save(parameter.name);
   return schema;
 }
 
@@ -203,18 +202,23 @@ bool ParameterType::acceptsElement(const Argument &argument) const {
     return argument.kind() == Kind::DType;
   case Base::Opaque:
     return argument.kind() == Kind::Opaque;
+  case Base::Any:
+    return true;
   }
   llvm_unreachable("covered switch");
 }
 
 bool ParameterType::isResult(const ValueInfo &info) const {
   // What an operator did not compute is None, whatever its schema says.
-  if (isList || base == Base::Opaque || info.kind == ValueInfo::Kind::None)
+  if (isList || base == Base::Opaque || base == Base::Any ||
+      info.kind == ValueInfo::Kind::None)
     return true;
   return info.isTensor() == (base == Base::Tensor);
 }
 
 bool ParameterType::accepts(const Argument &argument) const {
+  if (base == Base::Any)
+    return true;
   if (argument.isNone())
     return isOptional;
   if (!argument.isList())

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The schemas of torch's operators. A `.pt2` file names the arguments of a call
-// but leaves out those that have their default, and says nothing of types: what
-// torch knows is in a generated table here (OperatorSchemas.inc).
+// What torch's schemas say of the arguments and results of operators.
 
-#ifndef CORTEN_LIB_PT2_OPERATORSCHEMA_H
-#define CORTEN_LIB_PT2_OPERATORSCHEMA_H
+#ifndef CORTEN_PROGRAM_OPERATORSCHEMA_H
+#define CORTEN_PROGRAM_OPERATORSCHEMA_H
 
 #include "corten/Program/Program.h"
 
@@ -13,7 +11,7 @@
 
 #include <vector>
 
-namespace corten::pt2 {
+namespace corten {
 
 /// The type of a parameter, as far as it says which arguments it takes.
 struct ParameterType {
@@ -28,8 +26,10 @@ struct ParameterType {
     DType,
     /// Layout, device, memory format, generator.
     Opaque,
+    /// Of a type that only the operator of a library knows.
+    Any,
   };
-  Base base = Base::Opaque;
+  Base base = Base::Any;
   bool isOptional = false;
   /// Of a list.
   bool hasOptionalElements = false;
@@ -49,7 +49,7 @@ private:
 };
 
 struct OperatorSchema {
-  /// With names and defaults; strings live in the table.
+  /// With names and defaults; strings live as long as the text.
   std::vector<Parameter> parameters;
   std::vector<ParameterType> types;
   bool mutates = false;
@@ -61,17 +61,16 @@ struct OperatorSchema {
   bool returnsList = false;
 };
 
-/// The text of the schema of "aten", "add.Tensor" in the table; empty for an
-/// operator that is not there.
-llvm::StringRef findSchema(llvm::StringRef nameSpace, llvm::StringRef name);
-
 /// Parses a schema as torch prints it. Lists among the defaults are saved in
-/// `builder`. The text must be well-formed: it comes from the table.
+/// `builder`. The text must be well-formed: it comes from torch.
 OperatorSchema parseSchema(llvm::StringRef text, ProgramBuilder &builder);
 
-/// All texts of the table, for its test.
-llvm::ArrayRef<llvm::StringLiteral> allSchemas();
+/// The same, with `defaults` of torch's own in place of those in the text: one
+/// for each parameter. Names are saved in `builder`.
+OperatorSchema parseSchema(llvm::StringRef text,
+                           llvm::ArrayRef<Argument> defaults,
+                           ProgramBuilder &builder);
 
-} // namespace corten::pt2
+} // namespace corten
 
-#endif // CORTEN_LIB_PT2_OPERATORSCHEMA_H
+#endif // CORTEN_PROGRAM_OPERATORSCHEMA_H
