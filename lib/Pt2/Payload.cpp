@@ -2,12 +2,9 @@
 
 #include "Payload.h"
 
-#include "llvm/ADT/STLExtras.h"
-#include "llvm/Support/Alignment.h"
-#include "llvm/Support/MathExtras.h"
+#include "corten/Program/StridedMemory.h"
 
-#include <cstring>
-#include <new>
+#include "llvm/ADT/STLExtras.h"
 
 using namespace corten;
 using namespace corten::pt2;
@@ -137,94 +134,20 @@ const SavedTensor *Payload::find(StringRef name) const {
 // Weights
 //===----------------------------------------------------------------------===//
 
-namespace {
-/// What a tensor covers, in bytes.
-struct Extent {
-  size_t begin = 0;
-  /// Of its elements, were they in one piece.
-  size_t size = 0;
-  bool isRowMajor = true;
-};
-} // namespace
-
-/// Nothing if the tensor does not lie in its storage.
-static std::optional<Extent> extentOf(const SavedTensor &tensor) {
-  if (tensor.shape.size() != tensor.strides.size() || tensor.offset < 0)
-    return std::nullopt;
-  int64_t count = 1, last = tensor.offset, rowMajorStride = 1;
-  bool isRowMajor = true, isEmpty = false;
-  for (auto [extent, stride] :
-       llvm::reverse(llvm::zip_equal(tensor.shape, tensor.strides))) {
-    int64_t reach = 0;
-    if (extent < 0 || stride < 0 || llvm::MulOverflow(count, extent, count) ||
-        (extent != 0 &&
-         (llvm::MulOverflow<int64_t>(extent - 1, stride, reach) ||
-          llvm::AddOverflow(last, reach, last))))
-      return std::nullopt;
-    isRowMajor &= extent == 1 || stride == rowMajorStride;
-    rowMajorStride = count;
-    isEmpty |= extent == 0;
-  }
-  int64_t elementBytes = scalarTypeBits(tensor.dtype) / 8, size = 0, end = 0;
-  if (isEmpty)
-    return Extent();
-  if (elementBytes == 0 || llvm::MulOverflow(count, elementBytes, size) ||
-      llvm::AddOverflow<int64_t>(last, 1, end) ||
-      llvm::MulOverflow(end, elementBytes, end) ||
-      static_cast<uint64_t>(end) > tensor.storage.data.size())
-    return std::nullopt;
-  return Extent{static_cast<size_t>(tensor.offset * elementBytes),
-                static_cast<size_t>(size), isRowMajor};
-}
-
-/// Copies the elements in row-major order.
-static void gather(const SavedTensor &tensor, const Extent &extent, char *out) {
-  size_t elementBytes = scalarTypeBits(tensor.dtype) / 8;
-  const char *base = tensor.storage.data.data() + extent.begin;
-  llvm::SmallVector<int64_t> index(tensor.shape.size());
-  int64_t at = 0;
-  for (size_t done = 0; done < extent.size; done += elementBytes) {
-    std::memcpy(out + done, base + at * elementBytes, elementBytes);
-    for (size_t axis = index.size(); axis-- > 0;) {
-      at += tensor.strides[axis];
-      if (++index[axis] < tensor.shape[axis])
-        break;
-      at -= tensor.strides[axis] * tensor.shape[axis];
-      index[axis] = 0;
-    }
-  }
+static StridedMemory memoryOf(const SavedTensor &tensor) {
+  return {tensor.shape, tensor.strides, tensor.offset,
+          scalarTypeBits(tensor.dtype) / 8, tensor.storage};
 }
 
 llvm::Expected<Bytes> pt2::elementsOf(const SavedTensor &tensor) {
-  std::optional<Extent> extent = extentOf(tensor);
-  if (!extent)
-    return llvm::createStringError("reaches beyond the " +
-                                   Twine(tensor.storage.data.size()) +
-                                   " bytes of its storage");
-  const char *begin = tensor.storage.data.data() + extent->begin;
-  // torch aligns tensors; other programs that write archives may not.
-  bool isAligned = llvm::isAddrAligned(
-      llvm::Align(std::max(1U, scalarTypeBits(tensor.dtype) / 8)), begin);
-  if (extent->isRowMajor && (isAligned || extent->size == 0))
-    return Bytes{StringRef(begin, extent->size), tensor.storage.owner};
-  // A tensor may be larger than its storage, if that is repeated.
-  constexpr size_t kMaxGrowth = size_t{1} << 30;
-  std::shared_ptr<char> elements;
-  if (extent->size <= std::max(tensor.storage.data.size(), kMaxGrowth))
-    elements = allocateElements(extent->size);
-  if (!elements)
-    return llvm::createStringError("repeats its storage to " +
-                                   Twine(extent->size) + " bytes");
-  gather(tensor, *extent, elements.get());
-  StringRef data(elements.get(), extent->size);
-  return Bytes{data, std::move(elements)};
+  return corten::elementsOf(memoryOf(tensor));
 }
 
 llvm::Expected<int> pt2::addWeight(ProgramBuilder &builder,
                                    const SavedTensor &tensor) {
-  llvm::Expected<Bytes> elements = elementsOf(tensor);
-  if (!elements)
-    return elements.takeError();
-  return builder.addWeight(tensor.dtype, tensor.shape, elements->data.data(),
-                           elements->data.size(), std::move(elements->owner));
+  llvm::Expected<AddedWeight> added =
+      corten::addWeight(builder, tensor.dtype, tensor.shape, memoryOf(tensor));
+  if (!added)
+    return added.takeError();
+  return added->index;
 }

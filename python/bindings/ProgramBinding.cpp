@@ -12,6 +12,7 @@
 #include "corten/Program/MemoryLayout.h"
 #include "corten/Program/Outline.h"
 #include "corten/Program/Program.h"
+#include "corten/Program/StridedMemory.h"
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
@@ -153,13 +154,30 @@ public:
     graphs.pop_back();
   }
 
-  int addWeight(nb::object owner, nb::handle dtype,
-                const std::vector<int64_t> &shape, uintptr_t address,
-                size_t bytes) {
+  /// `tensor` is the memory of a weight of that type and shape.
+  int addWeight(nb::object tensor, nb::handle dtype,
+                const std::vector<int64_t> &shape) {
+    auto numbers = [](const nb::object &list) {
+      return nb::cast<std::vector<int64_t>>(list);
+    };
+    std::vector<int64_t> extents = numbers(tensor.attr("shape"));
+    std::vector<int64_t> strides = numbers(tensor.attr("stride")());
+    nb::object storage = tensor.attr("untyped_storage")();
+    auto address = nb::cast<uintptr_t>(storage.attr("data_ptr")());
+    StridedMemory memory;
+    memory.shape = extents;
+    memory.strides = strides;
+    memory.offset = nb::cast<int64_t>(tensor.attr("storage_offset")());
+    memory.elementBytes = nb::cast<size_t>(tensor.attr("itemsize"));
     // NOLINTNEXTLINE(performance-no-int-to-ptr): torch gives addresses as ints.
-    const void *data = reinterpret_cast<const void *>(address);
-    return builder.addWeight(dtypeOf(dtype.ptr()), shape, data, bytes,
-                             bindings::keepAlive(std::move(owner)));
+    memory.storage.data = StringRef(reinterpret_cast<const char *>(address),
+                                    nb::cast<size_t>(storage.attr("nbytes")()));
+    memory.storage.owner = bindings::keepAlive(std::move(tensor));
+    llvm::Expected<AddedWeight> added =
+        corten::addWeight(builder, dtypeOf(dtype.ptr()), shape, memory);
+    raise(added.takeError());
+    hasCopies |= added->isCopy;
+    return added->index;
   }
 
   void addInput(InputSpec::Kind kind, nb::handle node, std::string_view target,
@@ -203,6 +221,8 @@ public:
     raise(program.takeError());
     return std::move(*program);
   }
+
+  bool hasCopies = false;
 
 private:
   static void raise(llvm::Error error) {
@@ -508,11 +528,13 @@ void corten::bindings::bindProgram(nb::module_ &module) {
       .def("outputs", &PyProgramBuilder::setOutputs, nb::arg("values").none())
       .def("begin_subgraph", &PyProgramBuilder::beginSubgraph, nb::arg("name"))
       .def("end_subgraph", &PyProgramBuilder::endSubgraph)
-      .def("weight", &PyProgramBuilder::addWeight, nb::arg("owner"),
-           nb::arg("dtype"), nb::arg("shape"), nb::arg("address"),
-           nb::arg("bytes"),
-           "Registers a weight as a view. Keeps `owner` alive as long as the "
-           "program, and whatever is made from it, needs the memory.")
+      .def("weight", &PyProgramBuilder::addWeight, nb::arg("tensor"),
+           nb::arg("dtype"), nb::arg("shape"),
+           "Registers a tensor in CPU memory as a weight of that type and "
+           "shape: as a view if it is in one piece. Keeps it alive as long as "
+           "the program, and whatever is made from it, needs the memory.")
+      .def_ro("has_copies", &PyProgramBuilder::hasCopies,
+              "Whether some weight was not in one piece.")
       .def("input", &PyProgramBuilder::addInput, nb::arg("kind"),
            nb::arg("node").none(), nb::arg("target"), nb::arg("weight"))
       .def("output", &PyProgramBuilder::addOutput, nb::arg("kind"),

@@ -77,7 +77,7 @@ class Walker:
             torch.Tensor, torch.dtype, torch.SymInt, torch.SymFloat, torch.SymBool
         )
         self.operators: dict[Any, int] = {}
-        self.has_copies = False
+        self.is_brought_here = False
         #: Calls under ``with_effects``, and the values that only order them.
         self.effects: set[torch.fx.Node] = set()
         self.tokens: set[torch.fx.Node] = set()
@@ -193,17 +193,22 @@ class Walker:
         self.ranges(program)
 
     def weight(self, tensor: torch.Tensor) -> int:
-        """Registers a tensor; one that is strided or elsewhere is brought here."""
+        """Registers a tensor; one that is elsewhere is brought here."""
         data = tensor.detach()
         dtype, shape = data.dtype, list(data.shape)
         if isinstance(data, Float4Tensor):
             data, dtype = data.elem, torch.float4_e2m1fn_x2
         elif isinstance(data, SubbyteTensor):
             data = data.elem
-        if data.device.type != "cpu" or not data.is_contiguous():
-            data = data.cpu().contiguous()
-            self.has_copies = True
-        return self.builder.weight(data, dtype, shape, data.data_ptr(), data.nbytes)
+        if data.device.type != "cpu":
+            data = data.cpu()
+            self.is_brought_here = True
+        return self.builder.weight(data, dtype, shape)
+
+    @property
+    def has_copies(self) -> bool:
+        """Whether some weight would not follow a later change of the original."""
+        return self.is_brought_here or self.builder.has_copies
 
     def signature(self, program: ExportedProgram) -> None:
         builder = self.builder
