@@ -17,36 +17,8 @@ using llvm::Twine;
 // Operators without a lowering
 //===----------------------------------------------------------------------===//
 
-/// What torch would have to expand into a graph first.
-static bool isExpandedByTorch(const Node &node) {
-  return node.callee->nameSpace == "higher_order" &&
-         (node.callee->name == "flex_attention" ||
-          node.callee->name == "out_dtype");
-}
-
-static void collectExpanded(const Graph &graph, bool isNested,
-                            std::vector<UnsupportedOperator> &found) {
-  for (const Node *node : graph.nodes) {
-    if (node->kind != Node::Kind::Call)
-      continue;
-    if (isExpandedByTorch(*node)) {
-      auto entry = llvm::find_if(found, [&](const UnsupportedOperator &known) {
-        return known.op == node->callee;
-      });
-      if (entry == found.end())
-        entry = found.insert(found.end(), {node->callee, {}});
-      entry->uses.push_back({node, isNested});
-      continue;
-    }
-    for (const Argument &argument : node->arguments)
-      if (argument.kind() == Argument::Kind::Graph)
-        collectExpanded(*argument.asGraph(), /*isNested=*/true, found);
-  }
-}
-
 static llvm::Error checkSupported(const Program &program, StringRef name) {
   std::vector<UnsupportedOperator> found = findUnsupported(program);
-  collectExpanded(program.main, /*isNested=*/false, found);
   if (found.empty())
     return llvm::Error::success();
   auto names = llvm::map_range(found, [](const UnsupportedOperator &entry) {

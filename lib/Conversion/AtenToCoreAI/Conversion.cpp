@@ -25,6 +25,17 @@ using namespace mlir;
 // The check before a conversion
 //===----------------------------------------------------------------------===//
 
+/// What torch expands into a graph: it is lowered as a call of that, which
+/// nobody but torch can make.
+static bool wantsGraph(const Node &node) {
+  const Operator &op = *node.callee;
+  if (op.nameSpace != "higher_order" ||
+      (op.name != "flex_attention" && op.name != "out_dtype"))
+    return false;
+  return node.arguments.empty() ||
+         node.arguments.front().kind() != Argument::Kind::Graph;
+}
+
 static void
 collectUnsupported(const Graph &graph, OperatorSet set, bool isNested,
                    std::map<std::string, UnsupportedOperator> &found) {
@@ -33,12 +44,15 @@ collectUnsupported(const Graph &graph, OperatorSet set, bool isNested,
       continue;
     const Operator &op = *node->callee;
     // A write to an argument would be lost: values never change.
-    if (op.mutates ||
+    if (op.mutates || wantsGraph(*node) ||
         !(isModuleCall(*node) || hasLowering(op.nameSpace, op.name, set))) {
       UnsupportedOperator &entry = found[op.printedName()];
       entry.op = &op;
       entry.uses.push_back({node, isNested});
     }
+    // Graphs that come with such a call are part of what is not known.
+    if (wantsGraph(*node))
+      continue;
     for (const Argument &argument : node->arguments)
       if (argument.kind() == Argument::Kind::Graph)
         collectUnsupported(*argument.asGraph(), set, /*isNested=*/true, found);

@@ -9,6 +9,7 @@ import pytest
 import torch
 from pt2.pairs import assert_same, assert_same_asset, by_file
 from torch._higher_order_ops.effects import _EffectType, _register_effectful_op
+from torch._higher_order_ops.out_dtype import out_dtype
 
 from coreai_torch import get_decomp_table
 
@@ -91,3 +92,15 @@ def test_ops_that_write_are_named(tmp_path):
         assert "corten_pt2.accumulate.default, 1 use" in str(caught.value)
         assert f"at {__file__}:" in str(caught.value)
     assert "auto_functionalized" in str(program.graph)
+
+
+def test_what_only_torch_expands_is_named(tmp_path):
+    class Product(torch.nn.Module):
+        def forward(self, a):
+            return out_dtype(torch.ops.aten.mul.Tensor, torch.int32, a, a)
+
+    path = tmp_path / "model.pt2"
+    exported = torch.export.export(Product(), (torch.ones(3, dtype=torch.int8),))
+    torch.export.save(exported, path)
+    with pytest.raises(ValueError, match=r"has no lowering: higher_order\.out_dtype"):
+        by_file(path)
