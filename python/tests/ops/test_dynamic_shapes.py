@@ -167,6 +167,100 @@ def test_sizes_of_results():
 
 
 #
+# Numbers that come of sizes, where most programs have constants
+#
+
+NUMBERS: dict[str, Any] = {
+    "add": lambda x, n: (torch.add(x, x, alpha=n), torch.sub(x, x, alpha=1 / n)),
+    "addcmul": lambda x, n: torch.addcmul(x, x, x, value=1 / n),
+    "addcdiv": lambda x, n: torch.addcdiv(x, x, x.exp(), value=1 / n),
+    "addmm": lambda x, n: torch.addmm(x[0], x, x.t() @ x, beta=1 / n, alpha=n),
+    "celu": lambda x, n: F.celu(x, 1 / n),
+    "clamp": lambda x, n: (x.clamp(-1 / n, 2 / n), x.clamp(max=n / 4)),
+    "elu": lambda x, n: F.elu(x, 1 / n),
+    "fill": lambda x, n: (torch.full_like(x, 1 / n), x.masked_fill(x > 0, 1 / n)),
+    "hardshrink": lambda x, n: F.hardshrink(x, 1 / n),
+    "hardtanh": lambda x, n: F.hardtanh(x, -1 / n, 2 / n),
+    "leaky_relu": lambda x, n: F.leaky_relu(x, 1.0 / n),
+    "lerp": lambda x, n: torch.lerp(x, x * 2, 1 / n),
+    "pad": lambda x, n: F.pad(x, (1, n - 1)),
+    "pow": lambda x, n: (x.abs() ** (1 / n), (1 / n) ** x),
+    "scale": lambda x, n: (x * (1.0 / n), x / (n / 2), x - 1 / n),
+    "softplus": lambda x, n: F.softplus(x, beta=n / 2, threshold=n / 4),
+    "softshrink": lambda x, n: F.softshrink(x, 1 / n),
+    "threshold": lambda x, n: F.threshold(x, 1 / n, n),
+    "where": lambda x, n: torch.where(x > 1 / n, x, 1 / n),
+}
+
+
+@pytest.mark.parametrize("decompose", [False, True])
+@pytest.mark.parametrize("name", sorted(NUMBERS))
+def test_number(name, decompose):
+    """As it is written and as torch decomposes it."""
+    fn = lambda x: NUMBERS[name](x, x.shape[0])  # noqa: E731
+    calls = rows(6, 2, 11)
+    program = torch.export.export(Call(fn), calls[0], dynamic_shapes=(({0: N},),))
+    if not decompose:
+        program = program.run_decompositions(coreai_torch.get_decomp_table())
+    more = [(call, fn(*call)) for call in calls[1:]]
+    check_program(program, calls[0], fn(*calls[0]), more, decompose=decompose)
+
+
+def heads(x: Tensor) -> Tensor:
+    return x.expand(1, 2, *x.shape)
+
+
+# torch itself makes constants of these when it exports.
+EDITED: dict[str, Any] = {
+    "attention": lambda x, s: F.scaled_dot_product_attention(*3 * (heads(x),), scale=s),
+    "pad": lambda x, s: F.pad(x, (1, 2), value=s),
+    "rms_norm": lambda x, s: F.rms_norm(x, (3,), eps=s),
+    "rrelu": lambda x, s: F.rrelu(x, s, 0.5),
+    "var": lambda x, s: (x.var(0, correction=s), x.var(1, correction=s)),
+}
+
+
+@pytest.mark.parametrize("name", sorted(EDITED))
+def test_number_put_into_the_graph(name):
+    """As a pass over the graph may do."""
+    constant = 0.15625
+    fn = lambda x, number=None: (  # noqa: E731
+        x * (1.0 / x.shape[0]),
+        EDITED[name](x, number or 1.0 / x.shape[0]),
+    )
+    calls = rows(6, 2, 11)
+    program = torch.export.export(
+        Call(lambda x: fn(x, constant)), calls[0], dynamic_shapes=(({0: N},),)
+    )
+    number = next(n for n in program.graph.nodes if n.name == "truediv")
+    replaced = 0
+    for node in program.graph.nodes:
+        for i, argument in enumerate(node.args):
+            if isinstance(argument, float) and argument == constant:
+                node.update_arg(i, number)
+                replaced += 1
+        for key, argument in node.kwargs.items():
+            if isinstance(argument, float) and argument == constant:
+                node.update_kwarg(key, number)
+                replaced += 1
+    assert replaced
+    more = [(call, fn(*call)) for call in calls[1:]]
+    check_program(program, calls[0], fn(*calls[0]), more, decompose=True)
+
+
+def test_number_that_must_be_known():
+    """A norm is another formula for each order."""
+    fn = lambda x: torch.dist(x, x * 2, p=1.0 / x.shape[0])  # noqa: E731
+    program = torch.export.export(Call(fn), rows(6)[0], dynamic_shapes=(({0: N},),))
+    converter = coreai_torch.TorchConverter()
+    converter.add_exported_program(program, decompose=True)
+    with pytest.raises(ValueError, match="'p' is the symbolic number") as raised:
+        converter.to_coreai()
+    assert "export it with a constant there" in str(raised.value)
+    assert "test_dynamic_shapes.py:" in str(raised.value)
+
+
+#
 # Sizes that data decides
 #
 

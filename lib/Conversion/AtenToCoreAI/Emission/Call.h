@@ -7,7 +7,7 @@
 #ifndef CORTEN_LIB_CONVERSION_ATENTOCOREAI_EMISSION_CALL_H
 #define CORTEN_LIB_CONVERSION_ATENTOCOREAI_EMISSION_CALL_H
 
-#include "Emission/Emitter.h"
+#include "Emission/ScalarExpr.h"
 
 #include <variant>
 
@@ -33,6 +33,12 @@ struct CallArgument {
       : CallArgument(name, Argument::integer(value)) {}
   CallArgument(llvm::StringRef name, double value)
       : CallArgument(name, Argument::floating(value)) {}
+  CallArgument(llvm::StringRef name, const ScalarExpr &value) : name(name) {
+    if (std::optional<double> known = value.known())
+      content = Argument::floating(*known);
+    else
+      content = value.unknown();
+  }
 
   llvm::StringRef name;
   Content content;

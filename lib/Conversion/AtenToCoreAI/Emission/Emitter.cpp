@@ -7,6 +7,7 @@
 #include "corten/Dialect/CoreAI/IR/CoreAIOps.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/FormatVariadic.h"
 
 using namespace corten;
 using namespace mlir;
@@ -19,6 +20,88 @@ InFlightDiagnostic Emitter::error(const Node &node) {
   // Whoever collects the messages says where the node stands.
   currentNode = &node;
   return emitError(location);
+}
+
+/// What came in place of an argument, for messages.
+static std::string describe(const Argument &argument) {
+  using Kind = Argument::Kind;
+  switch (argument.kind()) {
+  case Kind::None:
+    return "None";
+  case Kind::Bool:
+    return argument.asBool() ? "True" : "False";
+  case Kind::Int:
+    return std::to_string(argument.asInt());
+  case Kind::Float:
+    return llvm::formatv("{0}", argument.asDouble());
+  case Kind::Complex:
+    return "a complex number";
+  case Kind::String:
+    return ("the string '" + argument.asString() + "'").str();
+  case Kind::DType:
+    return ("torch." + scalarTypeName(argument.asDType())).str();
+  case Kind::Opaque:
+    return ("'" + argument.asString() + "'").str();
+  case Kind::List:
+    return "a list";
+  case Kind::Graph:
+    return "a graph";
+  case Kind::Value:
+    break;
+  }
+  const Node &node = *argument.asNode();
+  bool isTensor = !node.results.empty() && node.info().isTensor();
+  return ((isTensor ? "the tensor '" : "the symbolic number '") + node.name +
+          "'")
+      .str();
+}
+
+/// The parameter that an argument, or the list it stands in, is for.
+static StringRef parameterOf(const Node &node, const Argument &argument) {
+  auto holds = [&](const Argument &candidate) {
+    return &candidate == &argument ||
+           (candidate.isList() &&
+            llvm::any_of(candidate.asList(), [&](const Argument &element) {
+              return &element == &argument;
+            }));
+  };
+  for (auto [parameter, candidate] :
+       llvm::zip(node.callee->parameters, node.arguments))
+    if (holds(candidate))
+      return parameter.name;
+  return "";
+}
+
+void Emitter::wrongArgument(const Node &node, const Argument &argument,
+                            const Twine &wanted) {
+  if (failed)
+    return;
+  StringRef parameter = parameterOf(node, argument);
+  InFlightDiagnostic message = error(node);
+  message << node.callee->printedName() << ": ";
+  if (parameter.empty())
+    message << "an argument";
+  else
+    message << "'" << parameter << "'";
+  message << " is " << describe(argument) << ", want " << wanted;
+  if (argument.isValue())
+    message << " that is known when the program is converted: export it with a "
+               "constant there";
+  else
+    message << ": correct the call in the graph";
+  message.report();
+  failed = true;
+}
+
+void Emitter::missingArgument(const Node &node, StringRef parameter) {
+  if (failed)
+    return;
+  (error(node) << node.callee->printedName() << " has no parameter '"
+               << parameter
+               << "': the program was exported by a release of torch whose "
+                  "operator is another")
+      .report();
+  failed = true;
 }
 
 void Emitter::depart(Departure departure) {
@@ -42,18 +125,22 @@ Operation *Emitter::inferAndCreate(OperationState &state, InferFn infer) {
                       state.attributes.getDictionary(context),
                       state.getRawProperties(), state.regions, state.types)))
     return builder.create(state);
-  failed = true;
   InFlightDiagnostic diagnostic = emitError(state.location);
   diagnostic << "'" << state.name.getStringRef()
              << "' does not accept operands of type ";
   llvm::interleaveComma(ValueRange(state.operands).getTypes(), diagnostic);
   diagnostic.report();
-  RankedTensorType standIn = currentNode && !currentNode->results.empty()
-                                 ? typeOf(currentNode->results.front())
-                                 : RankedTensorType();
-  if (!standIn)
-    standIn = RankedTensorType::get({}, f32());
-  return UnrealizedConversionCastOp::create(builder, state.location, standIn,
+  failed = true;
+  return standIn();
+}
+
+Operation *Emitter::standIn() {
+  RankedTensorType type = currentNode && !currentNode->results.empty()
+                              ? typeOf(currentNode->results.front())
+                              : RankedTensorType();
+  if (!type)
+    type = RankedTensorType::get({}, f32());
+  return UnrealizedConversionCastOp::create(builder, location, type,
                                             ValueRange());
 }
 
@@ -198,9 +285,12 @@ Value Emitter::value(const Argument &argument) {
     return scalar(argument.asInt(), si32());
   if (argument.kind() == Argument::Kind::Float)
     return scalar(argument.asDouble(), f32());
-  ArrayRef<Value> found = results(*argument.asNode());
-  assert(!found.empty() && "operand has not been lowered");
-  return found.front();
+  ArrayRef<Value> found =
+      argument.isValue() ? results(*argument.asNode()) : ArrayRef<Value>();
+  if (!found.empty() && found.front())
+    return found.front();
+  wrongArgument(*currentNode, argument, "a tensor");
+  return standIn()->getResult(0);
 }
 
 LogicalResult Emitter::checkNumber(const AtenNode &node,
@@ -226,7 +316,8 @@ FailureOr<Value> Emitter::operand(const AtenNode &node,
   if (argument.isValue()) {
     Value found = value(argument);
     // Symbolic numbers are one-element vectors; as operands they are scalars.
-    if (!argument.asNode()->info().isTensor() &&
+    if (!argument.asNode()->results.empty() &&
+        !argument.asNode()->info().isTensor() &&
         cast<RankedTensorType>(found.getType()).getRank() == 1)
       found = reshape(found, ArrayRef<int64_t>());
     return convert(found, element);
@@ -275,6 +366,8 @@ std::optional<ScalarType> Emitter::commonType(ArrayRef<Argument> arguments) {
       join(numbers, ScalarType::Complex64);
       break;
     case Argument::Kind::Value: {
+      if (argument.asNode()->results.empty())
+        break;
       const ValueInfo &info = argument.asNode()->info();
       if (info.isTensor())
         join(info.sizes.empty() ? scalars : dimensioned, info.dtype);
@@ -309,9 +402,16 @@ std::optional<ScalarType> Emitter::commonType(ArrayRef<Argument> arguments) {
 // Sizes
 //===----------------------------------------------------------------------===//
 
+int64_t Emitter::literalSize(const Argument &argument) {
+  if (argument.isInt() || argument.kind() == Argument::Kind::Bool)
+    return argument.asInt();
+  wrongArgument(*currentNode, argument, "a size");
+  return 1;
+}
+
 Value Emitter::size(const Argument &argument) {
   if (!argument.isValue())
-    return indices({argument.asInt()});
+    return indices({literalSize(argument)});
   // A size read from data (`.item()`) is a rank-0 value of any integer type.
   Value found = cast(value(argument), si32());
   return cast<RankedTensorType>(found.getType()).getRank() == 0
@@ -321,14 +421,14 @@ Value Emitter::size(const Argument &argument) {
 
 Value Emitter::sizeScalar(const Argument &argument) {
   return argument.isValue() ? reshape(size(argument), ArrayRef<int64_t>())
-                            : index(argument.asInt());
+                            : index(literalSize(argument));
 }
 
 Value Emitter::sizes(ArrayRef<Argument> arguments, IndexKind kind) {
   if (llvm::all_of(arguments, [](const Argument &a) { return !a.isValue(); })) {
     SmallVector<int64_t> literals;
     for (const Argument &argument : arguments)
-      literals.push_back(argument.asInt());
+      literals.push_back(literalSize(argument));
     return indices(literals, kind);
   }
   SmallVector<Value> pieces;

@@ -43,13 +43,20 @@ public:
   mlir::InFlightDiagnostic error(const Node &node);
   /// The same, when it is the type of a value that is wrong.
   mlir::InFlightDiagnostic typeError(const Node &node) {
-    isTypeError = true;
+    isTypeError |= !failed;
     return error(node);
   }
+  /// Reports that an argument of `node` is not what the lowering wants. It may
+  /// run to its end on something else; hasFailed() has turned true.
+  void wrongArgument(const Node &node, const Argument &argument,
+                     const llvm::Twine &wanted);
+  /// The same for a parameter that the operator does not have.
+  void missingArgument(const Node &node, llvm::StringRef parameter);
   /// Notes that the call being lowered does not become the operations that the
   /// official converter makes of it. Several notes of one call count once.
   void depart(Departure departure);
-  /// True once an op could not be created; its diagnostic is already out.
+  /// True once an op could not be created or an argument not be read; the
+  /// diagnostic is already out, and those that follow from it say nothing new.
   bool hasFailed() const { return failed; }
 
   //===------------------------------------------------------------------===//
@@ -97,7 +104,7 @@ public:
   }
   /// The value with all the extents that torch knows of it.
   mlir::Value refined(const Argument &argument) {
-    if (!argument.isValue())
+    if (!argument.isValue() || argument.asNode()->results.empty())
       return value(argument);
     return refine(value(argument), typeOf(argument.asNode()->info()));
   }
@@ -356,6 +363,10 @@ private:
       mlir::DictionaryAttr, mlir::OpaqueProperties, mlir::RegionRange,
       llvm::SmallVectorImpl<mlir::Type> &);
   mlir::Operation *inferAndCreate(mlir::OperationState &state, InferFn infer);
+  /// An op in place of one that cannot be created, of the current node's type.
+  mlir::Operation *standIn();
+  /// The number that a size is which is no value.
+  int64_t literalSize(const Argument &argument);
   void alignOpenExtents(mlir::OperationState &state);
   mlir::Value reductionOfNothing(llvm::StringRef op, mlir::Value x,
                                  llvm::ArrayRef<int64_t> axes);

@@ -71,6 +71,9 @@ void Emitter::alignOpenExtents(OperationState &state) {
 /// there are some. The interpreter ends the process on it.
 Value Emitter::reductionOfNothing(StringRef op, Value x,
                                   ArrayRef<int64_t> axes) {
+  // A stand-in may have other axes.
+  if (failed)
+    return {};
   RankedTensorType known = type(x);
   SmallVector<int64_t> shape(known.getShape());
   bool isEmpty = false;

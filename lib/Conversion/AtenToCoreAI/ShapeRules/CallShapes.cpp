@@ -7,28 +7,7 @@
 using namespace corten;
 using namespace corten::shapes;
 using llvm::ArrayRef;
-using llvm::SmallVector;
 using llvm::StringRef;
-
-/// Numbers that lowerings compute with themselves are literals.
-static void checkNumbers(CheckedCall &call) {
-  constexpr StringRef kLiterals[] = {
-      "correction", "eps",       "initial", "input_scale",    "lambd",
-      "lower",      "max_val",   "min_val", "negative_slope", "ord",
-      "p",          "threshold", "upper"};
-  auto [op, overload] = call.node.callee->name.split('.');
-  SmallVector<StringRef> names;
-  llvm::append_range(names, kLiterals);
-  if (op == "elu" || op == "celu" || op == "softplus")
-    names.append({"alpha", "beta", "scale"});
-  else if (op == "addcmul" || op == "addcdiv")
-    names.append({"value"});
-  else if (op == "histc")
-    names.append({"min", "max"});
-  for (StringRef name : names)
-    call.require(!call.has(name) || call.node.argument(name).isNumber(),
-                 "'" + name + "' is no number");
-}
 
 /// A call computes something.
 static void checkResultKinds(CheckedCall &call) {
@@ -53,7 +32,6 @@ std::string corten::findContradiction(const Node &node, const ShapeRule &rule) {
   if (call.hasFailed() ||
       (node.callee->parameters.empty() && !isPositional(*node.callee)))
     return call.problem;
-  checkNumbers(call);
   if (rule.check)
     rule.check(call);
   else

@@ -213,7 +213,10 @@ void shapes::checkGroupNorm(CheckedCall &call) {
   std::optional<int64_t> groups = call.integer(name);
   if (call.hasFailed() || !groups)
     return;
-  Size channels = call.shape("input")[1];
+  Shape input = call.shape("input");
+  if (call.hasFailed())
+    return;
+  Size channels = input[1];
   call.require(*groups > 0 &&
                    (channels.isDynamic() || channels.get() % *groups == 0),
                "the channels cannot be put into groups");
@@ -248,10 +251,14 @@ void shapes::checkAttention(CheckedCall &call) {
       batches.back() = anySize();
     broadcastInto(call, expected, batches);
   }
+  if (call.has("attn_mask")) {
+    Shape scores = expected;
+    scores.append({query[query.size() - 2], key[key.size() - 2]});
+    Shape masked = scores;
+    broadcastInto(call, masked, call.shape("attn_mask"));
+    call.require(fits(masked, scores), "the mask does not fit the operands");
+  }
   expected.append({query[query.size() - 2], value.back()});
-  if (call.has("attn_mask"))
-    call.require(call.shape("attn_mask").size() <= expected.size(),
-                 "the mask has more axes than the operands");
   call.checkResult(expected);
 }
 
@@ -268,8 +275,9 @@ void shapes::checkChannels(CheckedCall &call) {
 }
 
 void shapes::checkResize(CheckedCall &call) {
-  checkPattern(call, call.has("self") ? "self:n,c,_,_ -> n,c,_,_"
-                                      : "input:n,c,_,_ -> n,c,_,_");
+  bool isSelf = call.node.findArgument("self") != nullptr;
+  checkPattern(call,
+               isSelf ? "self:n,c,_,_ -> n,c,_,_" : "input:n,c,_,_ -> n,c,_,_");
   call.require(call.has("output_size") || call.has("scale_factors"),
                "there is no size");
   for (StringRef parameter : {"output_size", "scale_factors"})
@@ -279,7 +287,9 @@ void shapes::checkResize(CheckedCall &call) {
     return;
   // Weights of the elements are computed here.
   constexpr int64_t kMostWeights = int64_t{1} << 28;
-  Shape before = call.shape(call.has("self") ? "self" : "input");
+  Shape before = call.shape(isSelf ? "self" : "input");
+  if (call.hasFailed())
+    return;
   for (size_t axis : {2, 3}) {
     Size after = call.node.info().sizes[axis];
     std::optional<int64_t> count = product({before[axis], after});

@@ -43,8 +43,9 @@ static FailureOr<Value> lowerRelu6(const AtenNode &node, Emitter &emit) {
               {{"self", node["self"]}, {"min_val", 0.0}, {"max_val", 6.0}});
 }
 
-static FailureOr<Value> elu(const AtenNode &node, Emitter &emit, double alpha,
-                            double scale, double inputScale) {
+static FailureOr<Value> elu(const AtenNode &node, Emitter &emit,
+                            const ScalarExpr &alpha, double scale,
+                            const ScalarExpr &inputScale) {
   return call(node, emit, "elu.default",
               {{"self", node["self"]},
                {"alpha", alpha},
@@ -54,14 +55,14 @@ static FailureOr<Value> elu(const AtenNode &node, Emitter &emit, double alpha,
 
 /// selu(self): elu with the constants that keep mean 0 and variance 1.
 static FailureOr<Value> lowerSelu(const AtenNode &node, Emitter &emit) {
-  return elu(node, emit, 1.6732632423543772848170429916717,
-             1.0507009873554804934193349852946, 1.0);
+  return elu(node, emit, {emit, 1.6732632423543772848170429916717},
+             1.0507009873554804934193349852946, {emit, 1.0});
 }
 
 /// celu(self, alpha) = max(0, x) + min(0, alpha (exp(x / alpha) - 1))
 static FailureOr<Value> lowerCelu(const AtenNode &node, Emitter &emit) {
-  double alpha = node.number("alpha");
-  return elu(node, emit, alpha, 1.0, 1.0 / alpha);
+  ScalarExpr alpha(node, emit, "alpha");
+  return elu(node, emit, alpha, 1.0, ScalarExpr(emit, 1.0) / alpha);
 }
 
 /// rrelu(self, lower, upper, training): outside of training the slope is the
@@ -70,10 +71,11 @@ static FailureOr<Value> lowerRrelu(const AtenNode &node, Emitter &emit) {
   if (node.flag("training"))
     return emit.error(node) << "rrelu in training mode needs random numbers; "
                                "export the model in eval mode";
-  return call(
-      node, emit, "leaky_relu.default",
-      {{"self", node["self"]},
-       {"negative_slope", (node.number("lower") + node.number("upper")) / 2}});
+  ScalarExpr slope =
+      (ScalarExpr(node, emit, "lower") + ScalarExpr(node, emit, "upper")) /
+      ScalarExpr(emit, 2.0);
+  return call(node, emit, "leaky_relu.default",
+              {{"self", node["self"]}, {"negative_slope", slope}});
 }
 
 /// ln(1 + exp(x)) = max(x, 0) + ln(1 + exp(-|x|)), which overflows nowhere.
@@ -87,13 +89,13 @@ static Value softplus(Emitter &emit, Value x) {
 /// where beta x exceeds the threshold.
 static Value lowerSoftplus(const AtenNode &node, Emitter &emit) {
   Value x = operandOf(node, emit);
-  double beta = node.number("beta");
-  Value scaled = emit.scaleBy(x, beta);
+  ScalarExpr beta(node, emit, "beta");
+  Value scaled = beta.times(x);
   Value isLinear =
-      emit.greater(scaled, numberLike(emit, node.number("threshold"), x));
+      emit.greater(scaled, ScalarExpr(node, emit, "threshold").like(x));
   Value smooth = softplus(emit, scaled);
-  if (beta != 1)
-    smooth = emit.divide(smooth, numberLike(emit, beta, x));
+  if (!beta.is(1))
+    smooth = emit.divide(smooth, beta.like(x));
   return emit.where(isLinear, x, smooth);
 }
 
@@ -112,7 +114,7 @@ static Value lowerLogSigmoid(const AtenNode &node, Emitter &emit) {
 /// hardshrink(self, lambd): 0 within [-lambd, lambd].
 static Value lowerHardshrink(const AtenNode &node, Emitter &emit) {
   Value x = operandOf(node, emit);
-  Value bound = numberLike(emit, node.number("lambd"), x);
+  Value bound = ScalarExpr(node, emit, "lambd").like(x);
   Value isInside = emit.logicalNot(emit.logicalOr(
       emit.greater(x, bound), emit.greater(emit.negate(x), bound)));
   // NaN compares false to both bounds but is not inside.
@@ -123,7 +125,7 @@ static Value lowerHardshrink(const AtenNode &node, Emitter &emit) {
 /// softshrink(self, lambd): x moved towards 0 by lambd, at most to it.
 static Value lowerSoftshrink(const AtenNode &node, Emitter &emit) {
   Value x = operandOf(node, emit);
-  Value bound = numberLike(emit, node.number("lambd"), x);
+  Value bound = ScalarExpr(node, emit, "lambd").like(x);
   return emit.sub(x, emit.minimum(emit.maximum(x, emit.negate(bound)), bound));
 }
 
@@ -147,13 +149,14 @@ static Value lowerPrelu(const AtenNode &node, Emitter &emit) {
   int64_t rank = emit.type(x).getRank();
   Value weight =
       emit.cast(emit.refined(node, "weight"), getElementTypeOrSelf(x));
-  SmallVector<int64_t> shape(rank, 1);
-  if (rank >= 2)
-    shape[1] = emit.type(weight).isDynamicDim(0)
-                   ? -1
-                   : emit.type(weight).getDimSize(0);
-  if (emit.type(weight).getRank() == 1)
+  if (emit.type(weight).getRank() == 1) {
+    SmallVector<int64_t> shape(rank, 1);
+    if (rank >= 2)
+      shape[1] = emit.type(weight).isDynamicDim(0)
+                     ? -1
+                     : emit.type(weight).getDimSize(0);
     weight = emit.reshape(weight, shape);
+  }
   Value zero = numberLike(emit, 0.0, x);
   return emit.where(emit.greater(x, zero), x, emit.mul(weight, x));
 }
@@ -161,7 +164,7 @@ static Value lowerPrelu(const AtenNode &node, Emitter &emit) {
 /// glu(self, dim): the first half times the sigmoid of the second.
 static Value lowerGlu(const AtenNode &node, Emitter &emit) {
   Value x = emit.refined(node, "self");
-  int64_t axis = emit.axis(node.integer("dim"), emit.type(x).getRank());
+  int64_t axis = node.axis("dim", emit.type(x).getRank());
   DimExpr extent(emit, x, axis), half = extent.floorDiv(2);
   Value first = sliceAxis(emit, x, axis, DimExpr(emit, 0), half);
   Value second = sliceAxis(emit, x, axis, half, extent);
@@ -196,10 +199,8 @@ static FailureOr<Value> lowerAddCombined(const AtenNode &node, Emitter &emit) {
   FailureOr<Value> second = emit.operand(node, "tensor2", element);
   if (failed(self) || failed(first) || failed(second))
     return failure();
-  if (!node["value"].isNumber())
-    return emit.error(node) << "a factor that is not a number";
   Value term = (emit.*Combine)(*first, *second);
-  return emit.add(*self, emit.scaleBy(term, node.number("value")));
+  return emit.add(*self, ScalarExpr(node, emit, "value").times(term));
 }
 
 /// lerp(self, end, weight) = self + weight (end - self)

@@ -162,18 +162,18 @@ static FailureOr<Value> lowerRmsNorm(const AtenNode &node, Emitter &emit) {
   Type wideElement = getElementTypeOrSelf(wide);
   int64_t rank = emit.type(x).getRank();
   int64_t count = node.list("normalized_shape").size();
-  double eps = std::numeric_limits<float>::epsilon();
+  ScalarExpr eps(emit, std::numeric_limits<float>::epsilon());
   if (node.has("eps"))
-    eps = node.number("eps");
+    eps = ScalarExpr(node, emit, "eps");
   else if (element.isF16())
-    eps = std::ldexp(1.0, -10);
+    eps = ScalarExpr(emit, std::ldexp(1.0, -10));
   else if (element.isBF16())
-    eps = std::ldexp(1.0, -7);
+    eps = ScalarExpr(emit, std::ldexp(1.0, -7));
   Value squares = emit.pow(wide, emit.scalar(2.0, wideElement));
   Value mean = emit.reduce<coreai::ReduceMeanOp>(
       squares, llvm::to_vector(llvm::seq<int64_t>(rank - count, rank)), true);
-  Value inverse = emit.create<coreai::RsqrtOp>(
-      {emit.add(mean, emit.scalar(eps, wideElement))});
+  Value inverse =
+      emit.create<coreai::RsqrtOp>({emit.add(mean, eps.like(mean))});
   Value result = emit.mul(wide, inverse);
   if (Value weight = emit.optionalTensor(node, "weight"))
     result = emit.mul(result, emit.cast(weight, wideElement));
@@ -307,16 +307,13 @@ static FailureOr<Value> lowerAdaptiveAvgPool(const AtenNode &node,
 /// Circular margins: the other end of each axis.
 static FailureOr<Value> padCircular(const AtenNode &node, Emitter &emit) {
   Value x = emit.refined(node, "self");
-  ArrayRef<Argument> amounts = node.list("pad");
-  if (llvm::any_of(amounts, [](const Argument &amount) {
-        return !amount.isInt() || amount.asInt() < 0;
-      }))
-    return emit.error(node) << "circular padding by symbolic or negative "
-                               "amounts";
+  SmallVector<int64_t> amounts = node.integers("pad");
+  if (llvm::any_of(amounts, [](int64_t amount) { return amount < 0; }))
+    return emit.error(node) << "circular padding by negative amounts";
   int64_t rank = emit.type(x).getRank();
   for (size_t i = 0; i + 1 < amounts.size(); i += 2) {
     int64_t axis = rank - 1 - static_cast<int64_t>(i / 2);
-    int64_t before = amounts[i].asInt(), after = amounts[i + 1].asInt();
+    int64_t before = amounts[i], after = amounts[i + 1];
     DimExpr extent(emit, x, axis);
     SmallVector<Value> pieces;
     if (before)

@@ -43,8 +43,7 @@ static Value lowerLogsumexp(const AtenNode &node, Emitter &emit) {
   x = emit.cast(x, emit.accumulationType(element));
   if (emit.type(x).getRank() == 0)
     return emit.cast(x, element);
-  SmallVector<int64_t> axes =
-      emit.axesOrAll(node.integers("dim"), emit.type(x).getRank());
+  SmallVector<int64_t> axes = node.axesOrAll("dim", emit.type(x).getRank());
   Value largest = emit.reduce<coreai::ReduceMaxOp>(x, axes, true);
   Value shift = emit.where(isInfinite(emit, largest),
                            numberLike(emit, 0.0, largest), largest);
@@ -65,8 +64,8 @@ static Value lowerLogsumexp(const AtenNode &node, Emitter &emit) {
 static FailureOr<Results> moments(const AtenNode &node, Emitter &emit,
                                   const ValueInfo &info) {
   Argument correction;
-  if (const Argument *flag = node.get().findArgument("unbiased"))
-    correction = Argument::integer(flag->asInt() != 0 ? 1 : 0);
+  if (node.get().findArgument("unbiased"))
+    correction = Argument::integer(node.flag("unbiased") ? 1 : 0);
   else if (node.get().findArgument("correction"))
     correction = node["correction"];
   bool isOverSome = node.get().findArgument("dim") != nullptr;

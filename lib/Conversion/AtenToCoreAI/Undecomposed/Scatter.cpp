@@ -12,7 +12,7 @@ using namespace mlir;
 static Value lowerSelectScatter(const AtenNode &node, Emitter &emit) {
   Value self = emit.tensor(node, "self");
   RankedTensorType type = emit.type(self);
-  int64_t axis = emit.axis(node.integer("dim"), type.getRank());
+  int64_t axis = node.axis("dim", type.getRank());
   Value source = emit.expandDims(
       emit.cast(emit.tensor(node, "src"), type.getElementType()), {axis});
   auto [start, end] = boundsOfPlace(emit, self, axis, node["index"]);
@@ -36,14 +36,14 @@ static FailureOr<Results> lowerIndexCopy(const AtenNode &node, Emitter &emit) {
   indexPut.nameSpace = "aten";
   indexPut.name = "index_put.default";
   indexPut.parameters = parameters;
-  SmallVector<Argument> indices(emit.axis(node.integer("dim"), rank));
+  SmallVector<Argument> indices(node.axis("dim", rank));
   indices.push_back(node["index"]);
   Argument arguments[] = {node["self"], Argument::list(indices), node["source"],
                           Argument::boolean(false)};
   Node call = node.get();
   call.callee = &indexPut;
   call.arguments = arguments;
-  return findLowering("aten", indexPut.name)(AtenNode(call), emit);
+  return findLowering("aten", indexPut.name)(AtenNode(call, emit), emit);
 }
 
 llvm::ArrayRef<TableEntry> corten::loweringsUndecomposedScatter() {

@@ -44,8 +44,8 @@ static Value merged(Emitter &emit, Value x, int64_t from, int64_t to) {
 static Value lowerFlatten(const AtenNode &node, Emitter &emit) {
   Value x = emit.refined(node, "self");
   int64_t rank = emit.type(x).getRank();
-  return merged(emit, x, emit.axis(node.integer("start_dim"), rank),
-                emit.axis(node.integer("end_dim"), rank) + 1);
+  return merged(emit, x, node.axis("start_dim", rank),
+                node.axis("end_dim", rank) + 1);
 }
 
 /// ravel(self)
@@ -61,7 +61,7 @@ static Value lowerUnflatten(const AtenNode &node, Emitter &emit) {
   if (type.hasStaticShape())
     return emit.reshape(x, type.getShape());
   int64_t rank = emit.type(x).getRank();
-  int64_t split = emit.axis(node.integer("dim"), rank);
+  int64_t split = node.axis("dim", rank);
   SmallVector<Value> sizes;
   for (int64_t axis = 0; axis < rank; ++axis)
     sizes.push_back(axis == split ? emit.sizes(node.list("sizes"))
@@ -100,25 +100,32 @@ static Value exchanged(Emitter &emit, Value x, int64_t first, int64_t second) {
   if (rank == 0)
     return x;
   SmallVector<int64_t> order = axesInOrder(rank);
-  std::swap(order[emit.axis(first, rank)], order[emit.axis(second, rank)]);
+  std::swap(order[first], order[second]);
   return emit.transpose(x, order);
+}
+
+static Value exchanged(const AtenNode &node, Emitter &emit, StringRef first,
+                       StringRef second) {
+  Value x = emit.tensor(node, "self");
+  int64_t rank = emit.type(x).getRank();
+  return exchanged(emit, x, node.axis(first, rank), node.axis(second, rank));
 }
 
 /// transpose(self, dim0, dim1), swapdims(self, dim0, dim1)
 static Value lowerTranspose(const AtenNode &node, Emitter &emit) {
-  return exchanged(emit, emit.tensor(node, "self"), node.integer("dim0"),
-                   node.integer("dim1"));
+  return exchanged(node, emit, "dim0", "dim1");
 }
 
 /// swapaxes(self, axis0, axis1)
 static Value lowerSwapaxes(const AtenNode &node, Emitter &emit) {
-  return exchanged(emit, emit.tensor(node, "self"), node.integer("axis0"),
-                   node.integer("axis1"));
+  return exchanged(node, emit, "axis0", "axis1");
 }
 
 /// mT(self): the last two axes exchanged.
 static Value lowerMatrixTranspose(const AtenNode &node, Emitter &emit) {
-  return exchanged(emit, emit.tensor(node, "self"), -1, -2);
+  Value x = emit.tensor(node, "self");
+  int64_t rank = emit.type(x).getRank();
+  return exchanged(emit, x, rank - 1, rank - 2);
 }
 
 /// t(self), numpy_T(self): all axes in reverse.
@@ -130,18 +137,20 @@ static Value lowerReverseAxes(const AtenNode &node, Emitter &emit) {
 }
 
 /// movedim(self, source, destination): the other axes keep their order.
-static Value lowerMovedim(const AtenNode &node, Emitter &emit) {
+static FailureOr<Value> lowerMovedim(const AtenNode &node, Emitter &emit) {
   Value x = emit.tensor(node, "self");
   int64_t rank = emit.type(x).getRank();
   auto axes = [&](StringRef parameter) {
-    SmallVector<int64_t> result;
-    if (node[parameter].isInt())
-      return SmallVector<int64_t>{emit.axis(node.integer(parameter), rank)};
-    for (int64_t dim : node.integers(parameter))
-      result.push_back(emit.axis(dim, rank));
-    return result;
+    return node[parameter].isList()
+               ? node.axes(parameter, rank)
+               : SmallVector<int64_t>{node.axis(parameter, rank)};
   };
   SmallVector<int64_t> from = axes("source"), to = axes("destination");
+  if (emit.hasFailed())
+    return failure();
+  if (from.size() != to.size())
+    return emit.error(node)
+           << from.size() << " axes for " << to.size() << " places";
   SmallVector<int64_t> order(rank, -1);
   for (auto [source, destination] : llvm::zip_equal(from, to))
     order[destination] = source;
@@ -168,7 +177,7 @@ static Value lowerMovedim(const AtenNode &node, Emitter &emit) {
 static FailureOr<Results> lowerSplit(const AtenNode &node, Emitter &emit) {
   Value x = emit.refined(node, "self");
   int64_t rank = emit.type(x).getRank();
-  int64_t axis = emit.axis(node.integer("dim"), rank);
+  int64_t axis = node.axis("dim", rank);
   SmallVector<int64_t> sizes;
   for (unsigned part = 0; part < node.numResults(); ++part) {
     Size extent = node.result(part).sizes[axis];
@@ -216,7 +225,7 @@ static FailureOr<Value> joined(const AtenNode &node, Emitter &emit,
 /// the last axis, joined along a new one.
 static FailureOr<Value> lowerStack(const AtenNode &node, Emitter &emit) {
   RankedTensorType type = emit.typeOf(node);
-  int64_t axis = emit.axis(node.integer("dim"), type.getRank());
+  int64_t axis = node.axis("dim", type.getRank());
   bool isNewAxis = axis == type.getRank() - 1;
   SmallVector<Value> tensors;
   for (const Argument &tensor : node.list("tensors")) {
@@ -311,7 +320,7 @@ static FailureOr<Value> lowerRepeatInterleave(const AtenNode &node,
   Value x = emit.refined(node, "self");
   int64_t axis = 0;
   if (node.has("dim"))
-    axis = emit.axis(node.integer("dim"), emit.type(x).getRank());
+    axis = node.axis("dim", emit.type(x).getRank());
   else
     x = merged(emit, x, 0, emit.type(x).getRank());
   if (emit.type(x).getRank() == 0)
@@ -333,10 +342,7 @@ static FailureOr<Value> lowerRepeatInterleave(const AtenNode &node,
 static FailureOr<Value> lowerRoll(const AtenNode &node, Emitter &emit) {
   Value x = emit.refined(node, "self");
   RankedTensorType type = emit.type(x);
-  SmallVector<int64_t> dims = node.integers("dims");
-  if (llvm::any_of(node.list("shifts"),
-                   [](const Argument &shift) { return !shift.isInt(); }))
-    return emit.error(node) << "roll by a symbolic number of places";
+  SmallVector<int64_t> dims = node.axes("dims", type.getRank());
   SmallVector<int64_t> shifts = node.integers("shifts");
   if (type.getRank() == 0)
     return x;
@@ -345,8 +351,7 @@ static FailureOr<Value> lowerRoll(const AtenNode &node, Emitter &emit) {
     x = merged(emit, x, 0, type.getRank());
     dims = {0};
   }
-  for (auto [dim, shift] : llvm::zip_equal(dims, shifts)) {
-    int64_t axis = emit.axis(dim, emit.type(x).getRank());
+  for (auto [axis, shift] : llvm::zip(dims, shifts)) {
     DimExpr extent(emit, x, axis);
     // The number of elements that stay in front of the ones that wrap round.
     DimExpr cut = extent - shift;
@@ -386,7 +391,7 @@ static FailureOr<Value> lowerDiff(const AtenNode &node, Emitter &emit) {
   for (StringRef part : {"prepend", "self", "append"})
     if (node.has(part))
       pieces.push_back(emit.cast(emit.refined(node, part), element));
-  int64_t axis = emit.axis(node.integer("dim"), emit.type(pieces[0]).getRank());
+  int64_t axis = node.axis("dim", emit.type(pieces[0]).getRank());
   Value x = pieces.size() == 1 ? pieces[0] : emit.concat(pieces, axis);
   for (int64_t time = 0; time < node.integer("n"); ++time) {
     DimExpr extent(emit, x, axis);

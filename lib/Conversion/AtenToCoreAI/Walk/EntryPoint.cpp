@@ -70,7 +70,8 @@ static bool comesOfSize(const Node &number) {
         node->callee->name == "_local_scalar_dense.default")
       continue;
     for (const Argument &argument : node->arguments) {
-      if (argument.isValue() && argument.asNode()->info().isTensor())
+      if (argument.isValue() && !argument.asNode()->results.empty() &&
+          argument.asNode()->info().isTensor())
         return true;
       visit(argument);
       if (argument.isList())

@@ -97,7 +97,8 @@ LogicalResult ProgramEmitter::emitNodes(const Graph &graph) {
   DenseSet<const Node *> live = liveNodes(graph);
   for (const Node *node : graph.nodes)
     if (live.contains(node) && node->callee &&
-        node->callee->name == "getitem" && node->arguments[0].isValue())
+        node->callee->name == "getitem" && node->arguments.size() == 2 &&
+        node->arguments[0].isValue() && node->arguments[1].isInt())
       usedResults.insert({node->arguments[0].asNode(),
                           static_cast<unsigned>(node->arguments[1].asInt())});
   noteMatrices(graph, live, usedMatrices);
@@ -149,7 +150,8 @@ LogicalResult ProgramEmitter::checkOperands(const Node &node) {
 
 /// Picks a result of a call, or an element of a list that stands in the graph.
 LogicalResult ProgramEmitter::emitGetItem(const Node &node) {
-  const Argument &from = node.arguments[0];
+  AtenNode call(node, *this);
+  const Argument &from = call[0u];
   SmallVector<Value> elements;
   if (from.isList())
     for (const Argument &element : from.asList())
@@ -159,7 +161,9 @@ LogicalResult ProgramEmitter::emitGetItem(const Node &node) {
                     results(*from.asNode()).end());
   else
     return error(node) << "what it picks from has no elements";
-  int64_t count = elements.size(), position = node.arguments[1].asInt();
+  int64_t count = elements.size(), position = call.integer(call[1u]);
+  if (hasFailed())
+    return failure();
   if (position < 0)
     position += count;
   if (position < 0 || position >= count)
@@ -199,9 +203,9 @@ LogicalResult ProgramEmitter::emitNode(const Node &node) {
     return success();
   }
   if (node.callee->nameSpace == kKernelSizesNamespace) {
-    setResults(node,
-               {sizes(node.argument("values").asList(), IndexKind::Unsigned)});
-    return success();
+    setResults(node, {sizes(AtenNode(node, *this).list("values"),
+                            IndexKind::Unsigned)});
+    return success(!hasFailed());
   }
   if (node.callee->nameSpace == kKernelNamespace)
     return emitKernel(node);
@@ -215,7 +219,7 @@ LogicalResult ProgramEmitter::emitKernel(const Node &node) {
                        << node.callee->name
                        << ", namespace: " << kKernelNamespace;
   FailureOr<Results> lowered =
-      lowerMetalKernel(kernel->second, AtenNode(node), *this);
+      lowerMetalKernel(kernel->second, AtenNode(node, *this), *this);
   if (mlir::failed(lowered) || hasFailed())
     return failure();
   setResults(node, *std::move(lowered));
@@ -234,7 +238,7 @@ LogicalResult ProgramEmitter::lowerNode(const Node &node) {
     return error(node) << contradiction;
   // A branch of a conditional has nodes of its own.
   llvm::SaveAndRestore outerNode(mayBeEmpty, hasOpenExtents(node));
-  FailureOr<Results> lowered = row->lower(AtenNode(node), *this);
+  FailureOr<Results> lowered = row->lower(AtenNode(node, *this), *this);
   if (mlir::failed(lowered) || hasFailed())
     return failure();
   if (node.isStored)

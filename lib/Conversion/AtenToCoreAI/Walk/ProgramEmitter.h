@@ -37,7 +37,8 @@ public:
                          llvm::StringRef parameter) override;
   bool isWeight(const AtenNode &node,
                 llvm::StringRef parameter) const override {
-    return forms.weightOf(*node[parameter].asNode()) >= 0;
+    const Argument &argument = node[parameter];
+    return argument.isValue() && forms.weightOf(*argument.asNode()) >= 0;
   }
   bool staysNarrow(const Node &node) const override {
     return forms.staysNarrow(node);

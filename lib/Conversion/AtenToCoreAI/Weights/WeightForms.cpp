@@ -51,6 +51,23 @@ static const ValueInfo *infoOf(const Node &call, StringRef parameter) {
   return &argument->asNode()->info();
 }
 
+/// A type that a call is given; nothing for anything else. What else there may
+/// be in its place, the lowering reports.
+static std::optional<ScalarType> dtypeOf(const Node &call,
+                                         StringRef parameter) {
+  const Argument *argument = call.findArgument(parameter);
+  if (!argument || argument->kind() != Argument::Kind::DType)
+    return std::nullopt;
+  return argument->asDType();
+}
+
+/// Whether an operand is the result of a call.
+static bool isResultOf(const Node &user, StringRef parameter,
+                       const Node &call) {
+  const Argument *argument = user.findArgument(parameter);
+  return argument && argument->isValue() && argument->asNode() == &call;
+}
+
 std::optional<ScalarType> corten::paletteIndexType(const Node &lookup) {
   const ValueInfo *lut = infoOf(lookup, "lut");
   if (!lut || lut->sizes.size() < 2 ||
@@ -142,16 +159,16 @@ static BlockwiseCall asBlocks(const Node &call, const ValueInfo &data) {
   result.blocks = scale ? staticShape(*scale) : SmallVector<int64_t>();
   if (result.blocks.empty())
     result.blocks.assign(data.sizes.size(), 1);
-  const Argument &stated = call.argument("input_dtype");
-  if (!stated.isNone())
-    result.declared = stated.asDType();
+  result.declared = dtypeOf(call, "input_dtype");
   return result;
 }
 
 static BlockwiseCall asAffine(const Node &call, const ValueInfo &data) {
   BlockwiseCall result{"input", "scale", "zero_point", "", {}, {}, {}};
   result.declared = typeOfRange(call, data);
-  ArrayRef<Argument> sizes = call.argument("block_size").asList();
+  const Argument *given = call.findArgument("block_size");
+  ArrayRef<Argument> sizes =
+      given && given->isList() ? given->asList() : ArrayRef<Argument>();
   SmallVector<int64_t> extents = staticShape(data);
   if (sizes.size() != extents.size()) {
     result.complaint = "block_size must have an entry for each axis";
@@ -193,12 +210,13 @@ std::optional<BlockwiseCall> corten::asBlockwiseCall(const Node &node) {
                          SmallVector<int64_t>(data->sizes.size(), 1),
                          typeOfRange(node, *data),
                          {}};
-  if (name == "dequantize_per_channel.default")
+  if (const Argument *axis = node.findArgument("axis");
+      name == "dequantize_per_channel.default" && axis && axis->isInt())
     return BlockwiseCall{"input",
                          "scales",
                          "zero_points",
                          "",
-                         alongAxis(*data, node.argument("axis").asInt()),
+                         alongAxis(*data, axis->asInt()),
                          typeOfRange(node, *data),
                          {}};
   if (name == "dequantize_per_channel_group.default") {
@@ -420,7 +438,7 @@ WeightForms::Failure WeightForms::planSparse(const Node &call) {
   if (!values || consumers.size() != 1 || !consumers.front() ||
       !isCompressionCall(*consumers.front(), "lut_to_dense") ||
       !isIntegerOrBool(values->dtype) ||
-      consumers.front()->argument("indices").asNode() != &call)
+      !isResultOf(*consumers.front(), "indices", call))
     return std::nullopt;
   std::optional<ScalarType> type = paletteIndexType(*consumers.front());
   if (type && isSubByte(*type) &&
@@ -563,11 +581,11 @@ void WeightForms::planActivation(const Node &call) {
     return;
   ScalarType type = data->dtype;
   if (isCompressionCall(call, "quantize")) {
-    type = call.argument("output_dtype").asDType();
+    type = dtypeOf(call, "output_dtype").value_or(type);
     bool isKnown = type == ScalarType::Int4 || type == ScalarType::UInt4;
     bool isDequantized = llvm::all_of(users[&call], [&](const Node *user) {
       return user && isCompressionCall(*user, "dequantize") &&
-             user->argument("input").asNode() == &call;
+             isResultOf(*user, "input", call);
     });
     if (isKnown && isDequantized)
       narrow.insert(&call);
@@ -575,7 +593,7 @@ void WeightForms::planActivation(const Node &call) {
       type = call.info().dtype;
   } else if (const Node *input = call.argument("input").asNode();
              narrow.contains(input)) {
-    type = input->argument("output_dtype").asDType();
+    type = dtypeOf(*input, "output_dtype").value_or(type);
   }
   SmallVector<int64_t> shape = parameterShape(call);
   int64_t count = shape.empty() ? 1 : shape.front();

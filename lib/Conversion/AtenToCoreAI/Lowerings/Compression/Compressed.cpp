@@ -222,11 +222,7 @@ static FailureOr<ActivationParameters>
 activationParameters(const AtenNode &node, Emitter &emit, RankedTensorType data,
                      Type quantized, Type offset, ScalarType logical) {
   SmallVector<int64_t> shape = parameterShape(node);
-  int64_t rank = data.getRank(), axis = node.integer("axis");
-  if (axis < -rank || axis >= std::max<int64_t>(rank, 1))
-    return emit.error(node) << "axis " << axis
-                            << " is out of range for an input of rank " << rank;
-  axis = Emitter::axis(axis, rank);
+  int64_t rank = data.getRank(), axis = node.axis("axis", rank);
   if (!shape.empty() && (rank == 0 || (!data.isDynamicDim(axis) &&
                                        data.getDimSize(axis) != shape[0])))
     return emit.error(node)
@@ -275,7 +271,7 @@ activationParameters(const AtenNode &node, Emitter &emit, RankedTensorType data,
 static FailureOr<Value> lowerQuantize(const AtenNode &node, Emitter &emit) {
   Value x = emit.tensor(node, "input");
   RankedTensorType type = emit.type(x);
-  ScalarType logical = node["output_dtype"].asDType();
+  ScalarType logical = node.dtype("output_dtype");
   bool isNarrow = emit.staysNarrow(node);
   Type quantized = emit.elementType(isNarrow ? logical : node.result().dtype);
   if (!isa<FloatType>(type.getElementType()))
@@ -309,8 +305,8 @@ static FailureOr<Value> lowerDequantize(const AtenNode &node, Emitter &emit) {
   if (!isNarrowInteger(element) &&
       !isa<Float8E4M3FNType, Float8E5M2Type>(element))
     return emit.error(node) << "cannot dequantize data of " << element;
-  ScalarType logical = node.has("input_dtype") ? node["input_dtype"].asDType()
-                                               : ScalarType::Float32;
+  ScalarType logical =
+      node.has("input_dtype") ? node.dtype("input_dtype") : ScalarType::Float32;
   if (node.has("minval") && !node.has("input_dtype"))
     return emit.error(node) << "minval needs input_dtype, whose least value it "
                             << "stands for";

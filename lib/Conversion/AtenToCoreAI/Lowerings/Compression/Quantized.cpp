@@ -25,14 +25,13 @@ static SmallVector<int64_t> axisShape(const AtenNode &node, Emitter &emit) {
   if (!node.get().findArgument("axis"))
     return {};
   RankedTensorType type = emit.type(emit.tensor(node, "input"));
-  return {type.getDimSize(Emitter::axis(node.integer("axis"), type.getRank()))};
+  return {type.getDimSize(node.axis("axis", type.getRank()))};
 }
 
 static Value axisOf(const AtenNode &node, Emitter &emit) {
   int64_t rank = emit.type(emit.tensor(node, "input")).getRank();
-  return emit.index(node.get().findArgument("axis")
-                        ? Emitter::axis(node.integer("axis"), rank)
-                        : 0);
+  return emit.index(node.get().findArgument("axis") ? node.axis("axis", rank)
+                                                    : 0);
 }
 
 /// Operators for channels name their parameters in the plural.
@@ -47,7 +46,7 @@ static Value alongAxis(const AtenNode &node, Emitter &emit, StringRef name,
   SmallVector<int64_t> shape;
   if (node.get().findArgument("axis")) {
     shape.assign(type.getRank(), 1);
-    int64_t axis = Emitter::axis(node.integer("axis"), type.getRank());
+    int64_t axis = node.axis("axis", type.getRank());
     shape[axis] = type.getDimSize(axis);
   }
   return quantizationParameter(node, emit, name, element, shape);
@@ -114,7 +113,7 @@ static FailureOr<Value> lowerDequantizeBlocks(const AtenNode &node,
     return emit.error(node) << "the data must be a tensor";
   bool isGrouped = !node.get().findArgument("axis") &&
                    !StringRef(node.op()).starts_with("dequantize_per_tensor");
-  bool isWide = scalarTypeBits(node[call->data].asNode()->info().dtype) > 8;
+  bool isWide = scalarTypeBits(node.info(call->data).dtype) > 8;
   if (isGrouped || (emit.isWeight(node, call->data) && !isWide))
     return dequantizeBlocks(node, emit, *call);
   Value x = emit.tensor(node, call->data);
@@ -192,7 +191,7 @@ static FailureOr<Results> lowerChooseParameters(const AtenNode &node,
                    number(node.number("eps")));
   auto zeroPoint = [&] {
     if (isSymmetric)
-      return number(node["dtype"].asDType() == ScalarType::UInt8 ? 128 : 0);
+      return number(node.dtype("dtype") == ScalarType::UInt8 ? 128 : 0);
     Value zero = emit.sub(
         number(low), emit.create<coreai::RoundOp>({emit.divide(least, scale)}));
     return emit.minimum(emit.maximum(zero, number(low)), number(high));

@@ -113,8 +113,9 @@ fillRegion(Emitter &emit, Region &region, TypeRange types,
 /// The graphs see the operands by position. Both give the types that the
 /// export recorded.
 static FailureOr<Results> lowerCond(const AtenNode &node, Emitter &emit) {
+  const Graph *graphs[] = {&node.graph(node[1u]), &node.graph(node[2u])};
   FailureOr<SmallVector<Value>> operands =
-      valuesOf(node, emit, node[3u].asList());
+      valuesOf(node, emit, node.list(node[3u]));
   FailureOr<Value> condition = valueOf(node, emit, node[0u]);
   if (failed(operands) || failed(condition))
     return failure();
@@ -131,7 +132,6 @@ static FailureOr<Results> lowerCond(const AtenNode &node, Emitter &emit) {
   state.addRegion();
   state.addRegion();
   Operation *branch = emit.builder.create(state);
-  const Graph *graphs[] = {node[1u].asGraph(), node[2u].asGraph()};
   for (auto [region, graph] : llvm::zip_equal(branch->getRegions(), graphs)) {
     auto body = [&](ValueRange) -> LogicalResult {
       FailureOr<SmallVector<Value>> values =
@@ -217,12 +217,12 @@ static FailureOr<Results> emitLoop(Emitter &emit, const Loop &loop) {
 /// Both graphs see the carried values and then the additional ones, which the
 /// regions take from outside.
 static FailureOr<Results> lowerWhileLoop(const AtenNode &node, Emitter &emit) {
-  const Graph &conditionGraph = *node[0u].asGraph();
-  const Graph &bodyGraph = *node[1u].asGraph();
+  const Graph &conditionGraph = node.graph(node[0u]);
+  const Graph &bodyGraph = node.graph(node[1u]);
   FailureOr<SmallVector<Value>> carried =
-      valuesOf(node, emit, node[2u].asList());
+      valuesOf(node, emit, node.list(node[2u]));
   FailureOr<SmallVector<Value>> additional =
-      valuesOf(node, emit, node[3u].asList());
+      valuesOf(node, emit, node.list(node[3u]));
   if (failed(carried) || failed(additional))
     return failure();
   if (carried->size() != node.numResults())
@@ -399,14 +399,14 @@ static FailureOr<Results> stepThrough(const AtenNode &node, Emitter &emit,
 
 /// scan(combine_graph, init, xs, additional)
 static FailureOr<Results> lowerScan(const AtenNode &node, Emitter &emit) {
-  return stepThrough(node, emit, *node[0u].asGraph(), node[1u].asList(),
-                     node[2u].asList(), node[3u].asList());
+  return stepThrough(node, emit, node.graph(node[0u]), node.list(node[1u]),
+                     node.list(node[2u]), node.list(node[3u]));
 }
 
 /// map_impl(body_graph, xs, additional)
 static FailureOr<Results> lowerMap(const AtenNode &node, Emitter &emit) {
-  return stepThrough(node, emit, *node[0u].asGraph(), {}, node[1u].asList(),
-                     node[2u].asList());
+  return stepThrough(node, emit, node.graph(node[0u]), {}, node.list(node[1u]),
+                     node.list(node[2u]));
 }
 
 /// associative_scan(combine_graph, xs, additional)
@@ -415,11 +415,11 @@ static FailureOr<Results> lowerMap(const AtenNode &node, Emitter &emit) {
 /// be applied in any order, so also in this one.
 static FailureOr<Results> lowerAssociativeScan(const AtenNode &node,
                                                Emitter &emit) {
-  const Graph &graph = *node[0u].asGraph();
+  const Graph &graph = node.graph(node[0u]);
   FailureOr<SmallVector<Value>> sequences =
-      valuesOf(node, emit, node[1u].asList());
+      valuesOf(node, emit, node.list(node[1u]));
   FailureOr<SmallVector<Value>> additional =
-      valuesOf(node, emit, node[2u].asList());
+      valuesOf(node, emit, node.list(node[2u]));
   if (failed(sequences) || failed(additional))
     return failure();
   if (sequences->empty())

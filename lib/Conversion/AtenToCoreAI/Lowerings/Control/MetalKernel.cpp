@@ -91,26 +91,26 @@ static FailureOr<Value> numberOperand(const metal::Kernel::Input &input,
   switch (input.kind) {
   case metal::InputKind::Int: {
     llvm::Expected<std::string> literal =
-        metal::intLiteral(input.name, argument.asInt());
+        metal::intLiteral(input.name, node.integer(argument));
     if (!literal)
       return refuse(literal.takeError());
     operand.type = "int";
     operand.literal = *literal;
-    return emit.index(argument.asInt());
+    return emit.index(node.integer(argument));
   }
   case metal::InputKind::Float: {
     llvm::Expected<std::string> literal =
-        metal::floatLiteral(input.name, argument.asDouble());
+        metal::floatLiteral(input.name, node.number(argument));
     if (!literal)
       return refuse(literal.takeError());
     operand.type = "float";
     operand.literal = *literal;
-    return emit.scalar(argument.asDouble(), emit.f32());
+    return emit.scalar(node.number(argument), emit.f32());
   }
   default:
     operand.type = "bool";
-    operand.literal = argument.asInt() ? "true" : "false";
-    return emit.scalar(static_cast<int64_t>(argument.asInt() != 0),
+    operand.literal = node.flag(argument) ? "true" : "false";
+    return emit.scalar(static_cast<int64_t>(node.flag(argument)),
                        emit.builder.getIntegerType(8, /*isSigned=*/false));
   }
 }

@@ -235,7 +235,7 @@ static FailureOr<Value> lowerSum(const AtenNode &node, Emitter &emit) {
 static Value lowerSymSize(const AtenNode &node, Emitter &emit) {
   Value x = emit.tensor(node, "self");
   int64_t rank = cast<RankedTensorType>(x.getType()).getRank();
-  return emit.dim(x, emit.axis(node.integer("dim"), rank));
+  return emit.dim(x, node.axis("dim", rank));
 }
 
 /// The product of the extents of `x` from axis `first` on.
@@ -267,7 +267,7 @@ static Value lowerSymNumel(const AtenNode &node, Emitter &emit) {
 static Value lowerSymStride(const AtenNode &node, Emitter &emit) {
   Value x = emit.tensor(node, "self");
   int64_t rank = cast<RankedTensorType>(x.getType()).getRank();
-  return elementsFrom(emit, x, emit.axis(node.integer("dim"), rank) + 1);
+  return elementsFrom(emit, x, node.axis("dim", rank) + 1);
 }
 
 /// sym_storage_offset(self): values start where their storage starts.

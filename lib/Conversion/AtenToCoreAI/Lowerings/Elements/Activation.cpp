@@ -2,6 +2,7 @@
 
 #include "Emission/Composite.h"
 #include "Emission/DerivedOps.h"
+#include "Emission/ScalarExpr.h"
 #include "Table.h"
 
 #include "corten/Conversion/AtenToCoreAI/Departures.h"
@@ -47,8 +48,8 @@ static FailureOr<Value> lowerGelu(const AtenNode &node, Emitter &emit) {
 }
 
 /// max(x, 0) + slope * min(x, 0)
-static Value leakyRelu(Emitter &emit, Value x, double slope) {
-  Value zero = numberLike(emit, 0.0, x), factor = numberLike(emit, slope, x);
+static Value leakyRelu(Emitter &emit, Value x, const ScalarExpr &slope) {
+  Value zero = numberLike(emit, 0.0, x), factor = slope.like(x);
   Value above = emit.maximum(x, zero);
   return emit.add(above, emit.mul(emit.minimum(x, zero), factor));
 }
@@ -56,7 +57,7 @@ static Value leakyRelu(Emitter &emit, Value x, double slope) {
 /// leaky_relu(self, negative_slope)
 static Value lowerLeakyRelu(const AtenNode &node, Emitter &emit) {
   return leakyRelu(emit, emit.tensor(node, "self"),
-                   node.number("negative_slope"));
+                   ScalarExpr(node, emit, "negative_slope"));
 }
 
 /// rrelu_with_noise_functional(self, noise, lower, upper, training, …)
@@ -67,7 +68,9 @@ static FailureOr<Results> lowerRrelu(const AtenNode &node, Emitter &emit) {
   if (node.flag("training"))
     return emit.error(node) << "rrelu in training mode needs random numbers; "
                                "export the model in eval mode";
-  double slope = (node.number("lower") + node.number("upper")) / 2;
+  ScalarExpr slope =
+      (ScalarExpr(node, emit, "lower") + ScalarExpr(node, emit, "upper")) /
+      ScalarExpr(emit, 2.0);
   return Results{leakyRelu(emit, emit.tensor(node, "self"), slope),
                  emit.tensor(node, "noise")};
 }
@@ -75,8 +78,8 @@ static FailureOr<Results> lowerRrelu(const AtenNode &node, Emitter &emit) {
 /// hardtanh(self, min_val, max_val); relu6 arrives as this.
 static Value lowerHardtanh(const AtenNode &node, Emitter &emit) {
   Value x = emit.tensor(node, "self");
-  Value low = numberLike(emit, node.number("min_val"), x);
-  Value high = numberLike(emit, node.number("max_val"), x);
+  Value low = ScalarExpr(node, emit, "min_val").like(x);
+  Value high = ScalarExpr(node, emit, "max_val").like(x);
   return emit.minimum(emit.maximum(x, low), high);
 }
 
@@ -118,14 +121,13 @@ static FailureOr<Value> lowerHardswish(const AtenNode &node, Emitter &emit) {
 /// inf * 0. NaN fails the comparison and so survives through the exp branch.
 static Value lowerElu(const AtenNode &node, Emitter &emit) {
   Value x = activated(node, emit);
-  double scale = node.number("scale");
+  ScalarExpr alpha(node, emit, "alpha"), scale(node, emit, "scale");
+  ScalarExpr inputScale(node, emit, "input_scale");
   Value zero = numberLike(emit, 0.0, x);
   Value positive = emit.greater(x, zero);
-  Value safe =
-      emit.scaleBy(emit.where(positive, zero, x), node.number("input_scale"));
-  Value tail =
-      emit.scaleBy(expMinusOne(emit, safe), scale * node.number("alpha"));
-  return emit.where(positive, emit.scaleBy(x, scale), tail);
+  Value safe = inputScale.times(emit.where(positive, zero, x));
+  Value tail = (scale * alpha).times(expMinusOne(emit, safe));
+  return emit.where(positive, scale.times(x), tail);
 }
 
 llvm::ArrayRef<TableEntry> corten::loweringsActivation() {

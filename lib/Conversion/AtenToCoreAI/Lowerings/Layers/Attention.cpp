@@ -3,6 +3,7 @@
 #include "Emission/Composite.h"
 #include "Emission/DerivedOps.h"
 #include "Emission/DimExpr.h"
+#include "Emission/ScalarExpr.h"
 #include "Table.h"
 
 #include "corten/Conversion/AtenToCoreAI/Departures.h"
@@ -193,10 +194,18 @@ static FailureOr<Value> lowerAttention(const AtenNode &node, Emitter &emit) {
     };
     mask = causalMask(emit, length(query), length(key));
   }
+  if (mask && emit.type(mask).getRank() < 2)
+    mask = emit.expandDims(mask, llvm::to_vector(llvm::seq<int64_t>(
+                                     0, 2 - emit.type(mask).getRank())));
   bool isGrouped = node.has("enable_gqa") && node.flag("enable_gqa");
   std::optional<double> scale;
-  if (node.has("scale"))
-    scale = node.number("scale");
+  if (node.has("scale")) {
+    // The composite has a number; any other goes into the query.
+    ScalarExpr given(node, emit, "scale");
+    scale = given.known().value_or(1.0);
+    if (!given.isKnown())
+      query = given.times(query);
+  }
 
   CompositeSpec spec{"scaled_dot_product_attention",
                      mask ? "sdpa" : "sdpa_maskless",

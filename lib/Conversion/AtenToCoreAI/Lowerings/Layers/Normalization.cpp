@@ -5,6 +5,7 @@
 
 #include "Emission/Composite.h"
 #include "Emission/DimExpr.h"
+#include "Emission/ScalarExpr.h"
 #include "Table.h"
 
 #include "corten/Dialect/CoreAI/IR/CoreAIOps.h"
@@ -340,7 +341,7 @@ static FailureOr<Results> lowerBatchNormFunctional(const AtenNode &node,
   auto updated = [&](Value running, Value batch, unsigned index) {
     Value old = emit.cast(running, element);
     Value moved = emit.add(
-        old, emit.scaleBy(emit.sub(batch, old), node.number("momentum")));
+        old, ScalarExpr(node, emit, "momentum").times(emit.sub(batch, old)));
     return asResult(node, emit, moved, index);
   };
   Results results = {

@@ -503,7 +503,7 @@ struct Parts {
 /// program would have a length that depends on it.
 static FailureOr<SmallVector<std::optional<int64_t>>>
 partsPerAxis(const AtenNode &node, Emitter &emit, int64_t spatial) {
-  ArrayRef<Size> input = node["self"].asNode()->info().sizes;
+  ArrayRef<Size> input = node.info("self").sizes;
   ArrayRef<Size> output = node.result().sizes;
   SmallVector<std::optional<int64_t>> parts;
   for (auto [in, out] :

@@ -55,7 +55,7 @@ static SmallVector<ResizedAxis> resizedAxes(const AtenNode &node, Value x,
       resized.size = &node.list("output_size")[axis - 2];
     StringRef single = axis == 2 ? "scales_h" : "scales_w";
     if (node.has("scale_factors"))
-      resized.factor = node.list("scale_factors")[axis - 2].asDouble();
+      resized.factor = node.number(node.list("scale_factors")[axis - 2]);
     else if (node.has(single))
       resized.factor = node.number(single);
     axes.push_back(resized);

@@ -216,13 +216,6 @@ static Value normalized(const AtenNode &node, Emitter &emit, Value x,
   return emit.divide(x, count);
 }
 
-static SmallVector<int64_t> axesOf(const AtenNode &node, int64_t rank) {
-  SmallVector<int64_t> axes;
-  for (int64_t dim : node.integers("dim"))
-    axes.push_back(Emitter::axis(dim, rank));
-  return axes;
-}
-
 static SmallVector<Value> lengthsOf(Emitter &emit, Value x,
                                     ArrayRef<int64_t> axes) {
   return llvm::map_to_vector(
@@ -243,7 +236,7 @@ static Value complexOf(const AtenNode &node, Emitter &emit, Parts x,
 /// _fft_c2c(self, dim, normalization, forward)
 static Value lowerComplexTransform(const AtenNode &node, Emitter &emit) {
   Value x = emit.tensor(node, "self");
-  SmallVector<int64_t> axes = axesOf(node, rankOf(x));
+  SmallVector<int64_t> axes = node.axes("dim", rankOf(x));
   if (axes.empty())
     return x;
   SmallVector<Value> lengths = lengthsOf(emit, x, axes);
@@ -264,7 +257,9 @@ static FailureOr<Value> lowerRealTransform(const AtenNode &node,
   if (!getElementTypeOrSelf(x).isF32())
     return emit.error(node) << "a Fourier transform of "
                             << getElementTypeOrSelf(x) << ", want float32";
-  SmallVector<int64_t> axes = axesOf(node, rankOf(x));
+  SmallVector<int64_t> axes = node.axes("dim", rankOf(x));
+  if (axes.empty())
+    return emit.error(node) << "a transform along no axis";
   SmallVector<Value> lengths = lengthsOf(emit, x, axes);
   int64_t halved = axes.back();
   RankedTensorType type = emit.typeOf(node);
@@ -296,7 +291,9 @@ static FailureOr<Value> lowerRealTransform(const AtenNode &node,
 static FailureOr<Value> lowerInverseRealTransform(const AtenNode &node,
                                                   Emitter &emit) {
   Value x = emit.tensor(node, "self");
-  SmallVector<int64_t> axes = axesOf(node, rankOf(x));
+  SmallVector<int64_t> axes = node.axes("dim", rankOf(x));
+  if (axes.empty())
+    return emit.error(node) << "a transform along no axis";
   int64_t halved = axes.pop_back_val();
   if (node["last_dim_size"].isValue() ||
       ShapedType::isDynamic(extentOf(x, halved)))

@@ -107,11 +107,14 @@ static Value lowerMm(const AtenNode &node, Emitter &emit) {
 /// What a view that merges batch axes is a view of: [a, b, m, k] for
 /// [a * b, m, k]. Null where the argument is anything else.
 static const Argument *beforeMerge(const Argument &argument) {
-  const Node *view = argument.asNode();
-  if (!view->callee || (view->callee->name != "view.default" &&
-                        view->callee->name != "reshape.default"))
+  const Node *view = argument.isValue() ? argument.asNode() : nullptr;
+  if (!view || !view->callee ||
+      (view->callee->name != "view.default" &&
+       view->callee->name != "reshape.default"))
     return nullptr;
   const Argument &source = view->argument("self");
+  if (!source.isValue())
+    return nullptr;
   ArrayRef<Size> merged = view->info().sizes;
   ArrayRef<Size> sizes = source.asNode()->info().sizes;
   bool isMerge = sizes.size() > 3 && merged.size() == 3 &&
@@ -214,9 +217,7 @@ static Value lowerTrilinear(const AtenNode &node, Emitter &emit) {
   Value x =
       emit.mul(emit.mul(expanded("i1", "expand1"), expanded("i2", "expand2")),
                expanded("i3", "expand3"));
-  SmallVector<int64_t> axes;
-  for (int64_t dim : node.integers("sumdim"))
-    axes.push_back(emit.axis(dim, emit.type(x).getRank()));
+  SmallVector<int64_t> axes = node.axes("sumdim", emit.type(x).getRank());
   return emit.reduce<coreai::ReduceSumOp>(x, axes, /*keepDims=*/false);
 }
 
@@ -321,8 +322,8 @@ static FailureOr<Value> lowerExpertsMm(const AtenNode &node, Emitter &emit) {
 static Value lowerDiagonal(const AtenNode &node, Emitter &emit) {
   Value x = emit.tensor(node, "self");
   int64_t rank = emit.type(x).getRank();
-  int64_t rows = emit.axis(node.integer("dim1"), rank);
-  int64_t columns = emit.axis(node.integer("dim2"), rank);
+  int64_t rows = node.axis("dim1", rank);
+  int64_t columns = node.axis("dim2", rank);
   int64_t offset = node.integer("offset");
   int64_t firstRow = std::max<int64_t>(0, -offset);
   int64_t firstColumn = std::max<int64_t>(0, offset);

@@ -17,6 +17,8 @@ using namespace corten;
 using namespace mlir;
 
 static LogicalResult checkReal(const AtenNode &node, Emitter &emit, Value x) {
+  if (emit.hasFailed())
+    return failure();
   if (!isFloat(x))
     return emit.error(node)
            << "matrices of " << getElementTypeOrSelf(x) << ", want real ones";

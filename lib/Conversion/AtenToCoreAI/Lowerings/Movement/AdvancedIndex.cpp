@@ -16,7 +16,7 @@ int64_t AdvancedIndex::numIndexed() const {
 }
 
 bool corten::isMask(const Argument &index) {
-  if (!index.isValue())
+  if (!index.isValue() || index.asNode()->results.empty())
     return false;
   ScalarType type = index.asNode()->info().dtype;
   return type == ScalarType::Bool || type == ScalarType::UInt8;
@@ -75,7 +75,8 @@ static AxisIndices expandMasks(ArrayRef<Argument> indices, int64_t rank,
     }
     Value value = emit.value(index);
     if (!isMask(index)) {
-      value = emit.refine(value, emit.typeOf(index.asNode()->info()));
+      if (index.isValue())
+        value = emit.refine(value, emit.typeOf(index.asNode()->info()));
       result.values.push_back(emit.cast(value, emit.si32()));
       continue;
     }

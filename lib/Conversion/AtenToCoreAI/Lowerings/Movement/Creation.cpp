@@ -137,6 +137,8 @@ static FailureOr<Value> lowerArange(const AtenNode &node, Emitter &emit) {
     return failure();
   Value count;
   if (type.hasStaticShape()) {
+    if (!end.isValue())
+      node.number(end);
     count = emit.index(type.getDimSize(0));
   } else {
     FailureOr<Value> last = scalar(end, emit.f32());

@@ -40,10 +40,10 @@ static Value lowerGather(const AtenNode &node, Emitter &emit) {
   if (isScalar)
     index = emit.reshape(index, {1});
   int64_t rank = emit.type(self).getRank();
-  int64_t axis = emit.axis(node.integer("dim"), rank);
+  int64_t axis = node.axis("dim", rank);
 
-  ArrayRef<Size> have = node["self"].asNode()->info().sizes;
-  ArrayRef<Size> want = node["index"].asNode()->info().sizes;
+  ArrayRef<Size> have = node.info("self").sizes;
+  ArrayRef<Size> want = node.info("index").sizes;
   for (int64_t other = 0; other < rank; ++other) {
     if (other == axis || have[other] == want[other])
       continue;
@@ -65,8 +65,8 @@ static Value lowerIndexSelect(const AtenNode &node, Emitter &emit) {
     self = emit.reshape(self, {1});
   if (emit.type(index).getRank() == 0)
     index = emit.reshape(index, {1});
-  Value result = emit.take(
-      self, index, emit.axis(node.integer("dim"), emit.type(self).getRank()));
+  Value result =
+      emit.take(self, index, node.axis("dim", emit.type(self).getRank()));
   return isScalar ? emit.reshape(result, ArrayRef<int64_t>()) : result;
 }
 
@@ -320,6 +320,8 @@ static FailureOr<Results> lowerEmbeddingBag(const AtenNode &node,
   Type element = emit.type(weight).getElementType();
   Value indices = emit.cast(emit.refined(node, "indices"), emit.si32());
   Value offsets = emit.cast(emit.refined(node, "offsets"), emit.si32());
+  if (emit.hasFailed())
+    return failure();
   RankedTensorType type = emit.typeOf(node);
   if (node.flag("include_last_offset"))
     offsets =

@@ -155,9 +155,15 @@ static FailureOr<Value> pad(const AtenNode &node, coreai::PaddingMode mode,
        padded(imaginaryPart(emit, x), imaginaryPart(emit, *fill))});
 }
 
-static SmallVector<Margin> marginsOf(const AtenNode &node,
+static SmallVector<Margin> marginsOf(const AtenNode &node, Emitter &emit,
                                      StringRef parameter) {
-  return margins(node.list(parameter), node.result().sizes.size());
+  ArrayRef<Argument> amounts = node.list(parameter);
+  for (const Argument &amount : amounts)
+    if (!amount.isValue())
+      node.integer(amount);
+  if (emit.hasFailed())
+    amounts = {};
+  return margins(amounts, node.result().sizes.size());
 }
 
 /// constant_pad_nd(self, pad, value)
@@ -173,7 +179,7 @@ static FailureOr<Value> lowerConstantPad(const AtenNode &node, Emitter &emit) {
         // optimizer puts the constants into another order.
         return emit.createTyped<coreai::CastOp>(value->getType(), *value);
       },
-      emit, marginsOf(node, "pad"));
+      emit, marginsOf(node, emit, "pad"));
 }
 
 /// What a mode that needs no fill value is given.
@@ -186,7 +192,7 @@ static FailureOr<Value> lowerReflectionPad(const AtenNode &node,
                                            Emitter &emit) {
   return pad(
       node, coreai::PaddingMode::Reflect, [&] { return zero(node, emit); },
-      emit, marginsOf(node, "padding"));
+      emit, marginsOf(node, emit, "padding"));
 }
 
 /// replication_pad1d/2d/3d(self, padding): the edge repeated.
@@ -195,8 +201,8 @@ static FailureOr<Value> lowerReflectionPad(const AtenNode &node,
 /// repeats is then the last element that was cut.
 static FailureOr<Value> lowerReplicationPad(const AtenNode &node,
                                             Emitter &emit) {
-  SmallVector<Margin> amount = marginsOf(node, "padding");
-  ArrayRef<Size> extents = node["self"].asNode()->info().sizes;
+  SmallVector<Margin> amount = marginsOf(node, emit, "padding");
+  ArrayRef<Size> extents = node.info("self").sizes;
   // Addresses into it are taken.
   SmallVector<Argument> changed(2 * amount.size());
   for (auto [axis, margin] : llvm::enumerate(amount)) {

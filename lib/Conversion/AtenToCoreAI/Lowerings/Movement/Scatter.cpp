@@ -96,10 +96,10 @@ static AxisScatter readAxisScatter(const AtenNode &node, Emitter &emit) {
   result.index =
       atLeastVector(emit.cast(emit.refined(node, "index"), emit.si32()), emit);
   int64_t rank = emit.type(result.self).getRank();
-  result.axis = emit.axis(node.integer("dim"), rank);
+  result.axis = node.axis("dim", rank);
   result.reach.resize(rank);
-  ArrayRef<Size> have = node["self"].asNode()->info().sizes;
-  ArrayRef<Size> want = node["index"].asNode()->info().sizes;
+  ArrayRef<Size> have = node.info("self").sizes;
+  ArrayRef<Size> want = node.info("index").sizes;
   if (!result.isScalar && !want.empty())
     for (int64_t axis = 0; axis < rank; ++axis)
       if (axis != result.axis && have[axis] != want[axis])
@@ -117,8 +117,8 @@ static Value readUpdates(const AtenNode &node, const AxisScatter &scatter,
       atLeastVector(emit.cast(emit.refined(node, parameter),
                               emit.type(scatter.self).getElementType()),
                     emit);
-  ArrayRef<Size> have = node[parameter].asNode()->info().sizes;
-  ArrayRef<Size> want = node["index"].asNode()->info().sizes;
+  ArrayRef<Size> have = node.info(parameter).sizes;
+  ArrayRef<Size> want = node.info("index").sizes;
   SmallVector<Value> reach(emit.type(updates).getRank());
   if (!have.empty() && !want.empty())
     for (auto [axis, end] : llvm::enumerate(reach))
@@ -292,7 +292,7 @@ static FailureOr<Value> lowerIndexReduce(const AtenNode &node, Emitter &emit) {
       emit.cast(emit.refined(node, "source"), emit.type(self).getElementType()),
       emit);
   RankedTensorType type = emit.type(updates);
-  int64_t axis = emit.axis(node.integer("dim"), type.getRank());
+  int64_t axis = node.axis("dim", type.getRank());
   Value index =
       atLeastVector(emit.cast(emit.refined(node, "index"), emit.si32()), emit);
   SmallVector<int64_t> others;
@@ -571,8 +571,8 @@ static Value lowerMaskedScatter(const AtenNode &node, Emitter &emit) {
 static AdvancedIndex diagonalIndex(const AtenNode &node, Value self,
                                    Emitter &emit) {
   int64_t rank = emit.type(self).getRank();
-  int64_t row = emit.axis(node.integer("dim1"), rank);
-  int64_t column = emit.axis(node.integer("dim2"), rank);
+  int64_t row = node.axis("dim1", rank);
+  int64_t column = node.axis("dim2", rank);
   int64_t below = std::max<int64_t>(-node.integer("offset"), 0);
   int64_t right = std::max<int64_t>(node.integer("offset"), 0);
 

@@ -37,7 +37,7 @@ static Value lowerView(const AtenNode &node, Emitter &emit) {
 static Value lowerUnsqueeze(const AtenNode &node, Emitter &emit) {
   Value x = emit.tensor(node, "self");
   int64_t rank = emit.type(x).getRank() + 1;
-  return emit.expandDims(x, {emit.axis(node.integer("dim"), rank)});
+  return emit.expandDims(x, {node.axis("dim", rank)});
 }
 
 /// squeeze(self, dim)
@@ -46,8 +46,7 @@ static Value lowerUnsqueeze(const AtenNode &node, Emitter &emit) {
 static Value lowerSqueeze(const AtenNode &node, Emitter &emit) {
   Value x = emit.refined(node, "self");
   SmallVector<int64_t> axes;
-  for (int64_t dim : node.integers("dim")) {
-    int64_t axis = emit.axis(dim, emit.type(x).getRank());
+  for (int64_t axis : node.axes("dim", emit.type(x).getRank())) {
     if (emit.type(x).getRank() > 0 && emit.type(x).getDimSize(axis) == 1)
       axes.push_back(axis);
   }
@@ -58,8 +57,7 @@ static Value lowerSqueeze(const AtenNode &node, Emitter &emit) {
 /// permute(self, dims)
 static Value lowerPermute(const AtenNode &node, Emitter &emit) {
   Value x = emit.tensor(node, "self");
-  return emit.transpose(
-      x, emit.axesOrAll(node.integers("dims"), emit.type(x).getRank()));
+  return emit.transpose(x, node.axesOrAll("dims", emit.type(x).getRank()));
 }
 
 /// expand(self, size)
@@ -71,7 +69,7 @@ static Value lowerExpand(const AtenNode &node, Emitter &emit) {
   auto extent = [&](int64_t axis) {
     return size[axis].isValue()
                ? emit.cast(emit.size(size[axis]), emit.ui32())
-               : emit.indices({size[axis].asInt()}, IndexKind::Unsigned);
+               : emit.indices({node.integer(size[axis])}, IndexKind::Unsigned);
   };
   return emit.broadcast(emit.refined(node, "self"), emit.typeOf(node), extent);
 }
@@ -96,7 +94,7 @@ static Value lowerCopy(const AtenNode &node, Emitter &emit) {
 /// tensor leaves open is stated as it is in the others.
 static Value lowerCat(const AtenNode &node, Emitter &emit) {
   RankedTensorType type = emit.typeOf(node);
-  int64_t axis = emit.axis(node.integer("dim"), type.getRank());
+  int64_t axis = node.axis("dim", type.getRank());
   SmallVector<Value> values;
   for (const Argument &tensor : node.list("tensors")) {
     Value x = emit.refined(tensor);
@@ -122,7 +120,7 @@ static Value lowerCat(const AtenNode &node, Emitter &emit) {
 static FailureOr<Results> lowerSplit(const AtenNode &node, Emitter &emit) {
   Value x = emit.tensor(node, "self");
   ArrayRef<Argument> sizes = node.list("split_sizes");
-  int64_t axis = emit.axis(node.integer("dim"), emit.type(x).getRank());
+  int64_t axis = node.axis("dim", emit.type(x).getRank());
   bool isLiteral = llvm::all_of(sizes, [](const Argument &size) {
     return size.isInt() && size.asInt() > 0;
   });
@@ -163,9 +161,7 @@ static bool takesWholeAxis(const AtenNode &node, int64_t extent) {
 static FailureOr<Value> lowerSlice(const AtenNode &node, Emitter &emit) {
   Value x = emit.tensor(node, "self");
   RankedTensorType type = emit.typeOf(node);
-  int64_t axis = emit.axis(node.integer("dim"), type.getRank());
-  if (!node["step"].isInt())
-    return emit.error(node) << "slice with a step that is not a number";
+  int64_t axis = node.axis("dim", type.getRank());
   if (takesWholeAxis(node, emit.type(x).getDimSize(axis)))
     return x;
   auto [start, end] = sliceBounds(node, emit);
@@ -177,9 +173,7 @@ static FailureOr<Value> lowerSliceScatter(const AtenNode &node, Emitter &emit) {
   Value self = emit.tensor(node, "self");
   RankedTensorType type = emit.type(self);
   Value source = emit.cast(emit.tensor(node, "src"), type.getElementType());
-  int64_t axis = emit.axis(node.integer("dim"), type.getRank());
-  if (!node["step"].isInt())
-    return emit.error(node) << "slice with a step that is not a number";
+  int64_t axis = node.axis("dim", type.getRank());
   if (llvm::is_contained(emit.type(source).getShape(), 0))
     return self;
   if (takesWholeAxis(node, type.getDimSize(axis)))
@@ -195,7 +189,7 @@ static FailureOr<Value> lowerSliceScatter(const AtenNode &node, Emitter &emit) {
 static Value lowerSelect(const AtenNode &node, Emitter &emit) {
   Value x = emit.tensor(node, "self");
   RankedTensorType type = emit.type(x);
-  int64_t axis = emit.axis(node.integer("dim"), type.getRank());
+  int64_t axis = node.axis("dim", type.getRank());
   SmallVector<int64_t> extents(type.getShape());
   extents[axis] = 1;
   auto [start, end] = boundsOfPlace(emit, x, axis, node["index"]);
@@ -206,7 +200,7 @@ static Value lowerSelect(const AtenNode &node, Emitter &emit) {
 /// narrow_copy(self, dim, start, length)
 static Value lowerNarrow(const AtenNode &node, Emitter &emit) {
   Value x = emit.tensor(node, "self");
-  int64_t axis = emit.axis(node.integer("dim"), emit.type(x).getRank());
+  int64_t axis = node.axis("dim", emit.type(x).getRank());
   Value start = emit.size(node["start"]);
   if (node["start"].isInt() && node["start"].asInt() < 0)
     start = emit.add(start, emit.dim(x, axis));
@@ -217,7 +211,7 @@ static Value lowerNarrow(const AtenNode &node, Emitter &emit) {
 /// unbind_copy(self, dim): the slices along an axis, without it.
 static FailureOr<Results> lowerUnbind(const AtenNode &node, Emitter &emit) {
   Value x = emit.tensor(node, "self");
-  int64_t axis = emit.axis(node.integer("dim"), emit.type(x).getRank());
+  int64_t axis = node.axis("dim", emit.type(x).getRank());
   Results slices;
   for (int64_t i = 0, e = node.numResults(); i < e; ++i) {
     Value slice =
@@ -272,11 +266,11 @@ static Value lowerRepeat(const AtenNode &node, Emitter &emit) {
 /// flip(self, dims)
 static Value lowerFlip(const AtenNode &node, Emitter &emit) {
   Value x = emit.tensor(node, "self");
-  SmallVector<int64_t> dims = node.integers("dims");
-  if (dims.empty() || emit.type(x).getRank() == 0)
+  int64_t rank = emit.type(x).getRank();
+  SmallVector<int64_t> axes = node.axes("dims", rank);
+  if (axes.empty() || rank == 0)
     return x;
-  return emit.create<coreai::ReverseOp>(
-      {x, emit.indices(emit.axesOrAll(dims, emit.type(x).getRank()))});
+  return emit.create<coreai::ReverseOp>({x, emit.indices(axes)});
 }
 
 /// pixel_shuffle(self, upscale_factor): [..., C·r², H, W] to [..., C, H·r, W·r]
@@ -367,7 +361,7 @@ static FailureOr<Value> lowerUnfold(const AtenNode &node, Emitter &emit) {
   if (emit.type(x).getRank() == 0)
     return emit.reshape(x, {1});
   int64_t rank = emit.type(x).getRank();
-  int64_t axis = emit.axis(node.integer("dimension"), rank);
+  int64_t axis = node.axis("dimension", rank);
   int64_t size = node.integer("size"), step = node.integer("step");
   int64_t extent = emit.type(x).getDimSize(axis);
   int64_t windows = result.getDimSize(axis);
@@ -458,7 +452,7 @@ static Value joinBits(Value x, IntegerType wide, int64_t parts, Emitter &emit) {
 /// numbers are pairs; the bits of floats are out of reach.
 static FailureOr<Value> lowerViewType(const AtenNode &node, Emitter &emit) {
   Value x = emit.refined(node, "self");
-  ScalarType from = node["self"].asNode()->info().dtype;
+  ScalarType from = node.info("self").dtype;
   ScalarType to = node.result().dtype;
   if (from == to)
     return x;

@@ -6,6 +6,7 @@
 
 #include "Emission/DerivedOps.h"
 #include "Emission/DimExpr.h"
+#include "Emission/ScalarExpr.h"
 #include "Table.h"
 
 #include "corten/Dialect/CoreAI/IR/CoreAIOps.h"
@@ -91,7 +92,7 @@ static BinRange binRange(const AtenNode &node, Emitter &emit, Value x,
   BinRange range;
   if (node.has("range")) {
     ArrayRef<Argument> ends = node.list("range").drop_front(2 * axis);
-    double low = ends[0].asDouble(), high = ends[1].asDouble();
+    double low = node.number(ends[0]), high = node.number(ends[1]);
     double margin = low == high ? 0.5 : 0;
     range.low = emit.floats(static_cast<float>(low - margin));
     range.high = emit.floats(static_cast<float>(high + margin));
@@ -212,7 +213,7 @@ static Value coordinate(const AtenNode &node, Emitter &emit, unsigned axis) {
 static Value gridEdges(const AtenNode &node, Emitter &emit, unsigned axis) {
   Value x = coordinate(node, emit, axis);
   return equalEdges(emit, binRange(node, emit, x, axis),
-                    node.list("bins")[axis].asInt());
+                    node.integer(node.list("bins")[axis]));
 }
 
 /// _histogramdd_bin_edges(self, bins, range): the edges along each axis.
@@ -282,7 +283,7 @@ static FailureOr<Value> lowerSegmentReduce(const AtenNode &node,
   Type element = getElementTypeOrSelf(data);
   data = emit.cast(data, emit.accumulationType(element));
   int64_t rank = emit.type(data).getRank();
-  int64_t axis = Emitter::axis(node.integer("axis"), rank);
+  int64_t axis = node.axis("axis", rank);
   Segments segments = segmentsOf(node, emit);
 
   // [..., segments, elements, 1, ...]: whether an element is in a segment.
@@ -309,7 +310,7 @@ static FailureOr<Value> lowerSegmentReduce(const AtenNode &node,
     result = emit.reduce<coreai::ReduceSumOp>(terms, at, /*keepDims=*/false);
 
   if (node.has("initial")) {
-    Value initial = numberLike(emit, node.number("initial"), result);
+    Value initial = ScalarExpr(node, emit, "initial").like(result);
     result = kind == "max"    ? emit.maximum(result, initial)
              : kind == "min"  ? emit.minimum(result, initial)
              : kind == "prod" ? emit.mul(result, initial)

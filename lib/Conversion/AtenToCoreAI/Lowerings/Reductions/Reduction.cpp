@@ -6,6 +6,7 @@
 
 #include "Emission/Composite.h"
 #include "Emission/DerivedOps.h"
+#include "Emission/ScalarExpr.h"
 #include "Table.h"
 
 #include "corten/Conversion/AtenToCoreAI/Departures.h"
@@ -21,14 +22,7 @@ using namespace mlir;
 
 /// The axes of parameter `dim`, which is an int, a list, or absent for all.
 static SmallVector<int64_t> reducedAxes(const AtenNode &node, Value x) {
-  SmallVector<int64_t> dims;
-  if (node.has("dim")) {
-    if (node["dim"].isList())
-      dims = node.integers("dim");
-    else
-      dims.push_back(node.integer("dim"));
-  }
-  return Emitter::axesOrAll(dims, rankOf(x));
+  return node.axesOrAll("dim", rankOf(x));
 }
 
 static bool keepsDims(const AtenNode &node) {
@@ -160,7 +154,9 @@ static Moments moments(const AtenNode &node, Emitter &emit) {
     Value nan = emit.splat(std::numeric_limits<double>::quiet_NaN(), reduced);
     return {nan, nan};
   }
-  double correction = node.has("correction") ? node.number("correction") : 1.0;
+  ScalarExpr correction = node.has("correction")
+                              ? ScalarExpr(node, emit, "correction")
+                              : ScalarExpr(emit, 1.0);
 
   auto type = cast<RankedTensorType>(x.getType());
   double known = 1;
@@ -174,13 +170,14 @@ static Moments moments(const AtenNode &node, Emitter &emit) {
     unknown = unknown ? emit.mul(unknown, extent) : extent;
   }
   Value divisor;
-  if (unknown) {
-    Value count =
-        emit.reshape(emit.scaleBy(unknown, known), ArrayRef<int64_t>());
-    Value spare = emit.sub(count, numberLike(emit, correction, count));
+  if (unknown || !correction.isKnown()) {
+    Value count = unknown ? emit.reshape(emit.scaleBy(unknown, known),
+                                         ArrayRef<int64_t>())
+                          : emit.scalar(known, emit.f32());
+    Value spare = emit.sub(count, correction.like(count));
     divisor = emit.maximum(spare, numberLike(emit, 0.0, spare));
   } else {
-    divisor = numberLike(emit, std::max(known - correction, 0.0), x);
+    divisor = numberLike(emit, std::max(known - *correction.known(), 0.0), x);
   }
 
   Value mean = emit.reduce<coreai::ReduceMeanOp>(x, axes, /*keepDims=*/true);
@@ -247,6 +244,7 @@ static FailureOr<Value> lowerVectorNorm(const AtenNode &node, Emitter &emit) {
   SmallVector<int64_t> axes = reducedAxes(node, x);
 
   const Argument &order = node["ord"];
+  double power = node.number(order);
   CompositeSpec spec;
   spec.name = spec.symbol = "linalg_vector_norm";
   spec.arguments = {"input"};
@@ -255,11 +253,11 @@ static FailureOr<Value> lowerVectorNorm(const AtenNode &node, Emitter &emit) {
     declared = axes;
   // torch leaves out arguments at the end that are the default; what is left
   // out is declared as 2.0.
-  bool isGiven = node.has("dim") || keepsDims(node) || order.asDouble() != 2;
+  bool isGiven = node.has("dim") || keepsDims(node) || power != 2;
   if (order.isInt() && isGiven)
     spec.attributes.push_back({"ord", order.asInt()});
   else
-    spec.attributes.push_back({"ord", order.asDouble()});
+    spec.attributes.push_back({"ord", power});
   spec.attributes.push_back({"keep_dim", keepsDims(node)});
   spec.attributes.push_back({"axes", declared});
   return emit.composite(spec, x, [&](ValueRange arguments) -> FailureOr<Value> {
@@ -269,7 +267,7 @@ static FailureOr<Value> lowerVectorNorm(const AtenNode &node, Emitter &emit) {
       emit.depart(Departure::HalfSums);
       input = emit.cast(input, emit.f32());
     }
-    Value norm = normOver(emit, input, order.asDouble(), axes);
+    Value norm = normOver(emit, input, power, axes);
     if (!keepsDims(node))
       norm = emit.shrinkDims(norm, axes);
     return emit.cast(norm, element);
@@ -343,7 +341,7 @@ static Value lowerSoftmax(const AtenNode &node, Emitter &emit) {
   Value x = promotedSelf(node, emit);
   int64_t rank = rankOf(x);
   Value vector = atLeastVector(emit, x);
-  int64_t axis = Emitter::axis(node.integer("dim"), rankOf(vector));
+  int64_t axis = node.axis("dim", rankOf(vector));
   Value result = emit.create<coreai::SoftmaxOp>({vector, emit.index(axis)});
   return rank == 0 ? emit.reshape(result, ArrayRef<int64_t>()) : result;
 }
@@ -357,7 +355,7 @@ static FailureOr<Value> lowerLogSoftmax(const AtenNode &node, Emitter &emit) {
   Value x = promotedSelf(node, emit);
   int64_t rank = rankOf(x);
   Value vector = atLeastVector(emit, x);
-  int64_t axis = Emitter::axis(node.integer("dim"), rankOf(vector));
+  int64_t axis = node.axis("dim", rankOf(vector));
 
   CompositeSpec spec;
   spec.name = spec.symbol = "log_softmax";
@@ -396,7 +394,7 @@ static Value lowerScan(const AtenNode &node, Emitter &emit) {
     emit.depart(Departure::HalfSums);
     x = emit.cast(x, emit.f32());
   }
-  int64_t axis = Emitter::axis(node.integer("dim"), rankOf(x));
+  int64_t axis = node.axis("dim", rankOf(x));
   return emit.cast(scan(emit, x, axis, combiner), element);
 }
 
@@ -412,7 +410,7 @@ static FailureOr<Results> lowerRunningExtreme(const AtenNode &node,
     return Results{x, emit.index(0)};
   if (isBool(x))
     x = emit.cast(x, emit.si32());
-  int64_t axis = Emitter::axis(node.integer("dim"), rankOf(x));
+  int64_t axis = node.axis("dim", rankOf(x));
   Value extreme = scan(emit, x, axis, combiner);
   Value isHit = emit.equal(x, extreme);
   if (isFloat(x)) {
@@ -443,7 +441,7 @@ static Value lowerLogcumsumexp(const AtenNode &node, Emitter &emit) {
   Type element = getElementTypeOrSelf(x);
   if (isHalf(x))
     x = emit.cast(x, emit.f32());
-  int64_t axis = Emitter::axis(node.integer("dim"), rankOf(x));
+  int64_t axis = node.axis("dim", rankOf(x));
   constexpr double kLowest = -std::numeric_limits<double>::infinity();
   // Axis `axis` counts the ends of the prefixes, the next one their elements.
   Value elements = emit.expandDims(x, {axis});

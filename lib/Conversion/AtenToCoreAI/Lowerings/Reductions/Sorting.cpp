@@ -67,7 +67,7 @@ static FailureOr<Results> lowerExtremeDim(const AtenNode &node, Emitter &emit) {
   if (rankOf(self) == 0)
     return Results{self, emit.index(0)};
   Value x = comparable(emit, self);
-  int64_t axis = Emitter::axis(node.integer("dim"), rankOf(x));
+  int64_t axis = node.axis("dim", rankOf(x));
   Value value = extremeValue(emit, x, axis, extreme);
   Value index =
       emit.cast(extremeIndex(emit, x, value, axis, extreme), emit.si32());
@@ -89,7 +89,7 @@ static Value lowerArg(const AtenNode &node, Emitter &emit) {
   bool isFlat = !node.has("dim");
   if (isFlat && rankOf(x) > 1)
     x = emit.reshape(x, {-1});
-  int64_t axis = isFlat ? 0 : Emitter::axis(node.integer("dim"), rankOf(x));
+  int64_t axis = isFlat ? 0 : node.axis("dim", rankOf(x));
   Value value = isFloat(x) ? extremeValue(emit, x, axis, extreme) : Value();
   Value index = extremeIndex(emit, x, value, axis, extreme);
   if (isFlat)
@@ -168,7 +168,7 @@ static FailureOr<Results> lowerSort(const AtenNode &node, Emitter &emit) {
   if (rankOf(self) == 0)
     return Results{self, emit.index(0)};
   Value x = comparable(emit, self);
-  int64_t axis = Emitter::axis(node.integer("dim"), rankOf(x));
+  int64_t axis = node.axis("dim", rankOf(x));
   bool descending = node.flag("descending");
   Value order = argsort(emit, x, axis, descending);
   if (descending && isFloat(x))
@@ -184,7 +184,7 @@ static FailureOr<Results> lowerTopk(const AtenNode &node, Emitter &emit) {
     return Results{self, emit.index(0)};
   Value x = comparable(emit, self);
   int64_t rank = rankOf(x);
-  int64_t axis = Emitter::axis(node.integer("dim"), rank);
+  int64_t axis = node.axis("dim", rank);
   bool largest = node.flag("largest");
   RankedTensorType type = emit.typeOf(node, 1);
   auto firstK = [&](Value sequence) {
@@ -244,7 +244,7 @@ static FailureOr<Results> lowerKthvalue(const AtenNode &node, Emitter &emit) {
   Value self = emit.tensor(node, "self");
   if (rankOf(self) == 0)
     return Results{self, emit.index(0)};
-  int64_t axis = Emitter::axis(node.integer("dim"), rankOf(self));
+  int64_t axis = node.axis("dim", rankOf(self));
   Value x = comparable(emit, self);
   Value order = argsort(emit, x, axis, /*descending=*/false);
   Value place = emit.sub(emit.sizeScalar(node["k"]), emit.index(1));
@@ -285,8 +285,7 @@ static FailureOr<Results> lowerMedianDim(const AtenNode &node, Emitter &emit) {
   Value self = emit.tensor(node, "self");
   if (rankOf(self) == 0)
     return Results{self, emit.index(0)};
-  return medianAlong(emit, self,
-                     Emitter::axis(node.integer("dim"), rankOf(self)), rule,
+  return medianAlong(emit, self, node.axis("dim", rankOf(self)), rule,
                      node.flag("keepdim"));
 }
 
@@ -309,7 +308,7 @@ static FailureOr<Results> lowerMode(const AtenNode &node, Emitter &emit) {
   if (rankOf(self) == 0)
     return Results{self, emit.index(0)};
   Value x = comparable(emit, self);
-  int64_t axis = Emitter::axis(node.integer("dim"), rankOf(x));
+  int64_t axis = node.axis("dim", rankOf(x));
   Value order = argsort(emit, x, axis, /*descending=*/false);
   Value sorted = gatherAlong(emit, x, order, axis);
   Value isSame = emit.equal(emit.expandDims(sorted, {axis}),
