@@ -229,27 +229,20 @@ def test_failures_while_converting_name_the_line_and_module(monkeypatch):
     assert "Inner" in message
 
 
-@pytest.mark.parametrize(
-    ("value", "said"),
-    [("steep", "the string 'steep'"), (None, "None"), ([0.1], "a list")],
-)
-def test_an_argument_of_the_wrong_kind(value, said):
+@pytest.mark.parametrize("value", ["steep", None, [0.1]])
+def test_an_argument_of_the_wrong_kind(value):
     """As a pass over the graph may leave one."""
 
     class Leaky(torch.nn.Module):
         def forward(self, x):
-            return torch.nn.functional.leaky_relu(x, 0.1)  # leaky
+            return torch.nn.functional.leaky_relu(x, 0.1)
 
     exported = export(Leaky(), (torch.randn(3),))
     call = next(node for node in exported.graph.nodes if node.op == "call_function")
     call.args = (call.args[0], value)
-    converter = TorchConverter().add_exported_program(exported)
-    with pytest.raises(ValueError, match="want a number") as error:
-        converter.to_coreai()
-    message = str(error.value)
-    assert f"aten.leaky_relu.default: 'negative_slope' is {said}" in message
-    assert "correct the call in the graph" in message
-    assert line_of("leaky") in message
+    message = "'negative_slope' of aten.leaky_relu.default is of the wrong type"
+    with pytest.raises(ValueError, match=message):
+        TorchConverter().add_exported_program(exported)
 
 
 def test_one_converter_in_two_threads(monkeypatch):
