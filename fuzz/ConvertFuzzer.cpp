@@ -50,17 +50,17 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
   }
   if (!findUnsupported(**program).empty())
     return 0;
-  ConversionError error;
   EntryPoint entryPoint;
   entryPoint.program = program->get();
-  std::unique_ptr<ConvertedModule> converted =
-      convert(entryPoint, ConversionOptions(), error);
-  if (!converted) {
+  llvm::Expected<std::unique_ptr<ConvertedModule>> result =
+      convert(entryPoint, ConversionOptions());
+  if (!result) {
     // Whatever is wrong with a program has a message.
-    if (error.message.empty())
+    if (llvm::toString(result.takeError()).empty())
       std::abort();
     return 0;
   }
+  std::unique_ptr<ConvertedModule> converted = std::move(*result);
   attachLocations(*converted);
   mlir::DialectRegistry registry;
   registerAssetDialects(registry);

@@ -109,9 +109,5 @@ corten::convertPt2(llvm::ArrayRef<Pt2EntryPoint> entryPoints,
                        entryPoint.inputNames, entryPoint.outputNames,
                        entryPoint.stateNames});
   }
-  ConversionError error;
-  std::unique_ptr<ConvertedModule> module = convert(entries, options, error);
-  if (!module)
-    return llvm::createStringError(error.message);
-  return module;
+  return convert(entries, options);
 }

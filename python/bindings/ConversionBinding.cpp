@@ -64,17 +64,21 @@ static std::unique_ptr<ConvertedModule> convertEntryPoints(
           nb::gil_scoped_acquire lock;
           progress(nodes);
         };
-  ConversionError error;
-  std::unique_ptr<ConvertedModule> module;
-  {
+  auto module = [&] {
     nb::gil_scoped_release unlock;
-    module = convert(entryPoints, options, error);
-  }
-  if (!module && error.isTypeError)
-    throw nb::type_error(error.message.c_str());
-  if (!module)
-    throw nb::value_error(error.message.c_str());
-  return module;
+    return convert(entryPoints, options);
+  }();
+  if (module)
+    return std::move(*module);
+  bool isTypeError = false;
+  std::string message;
+  llvm::handleAllErrors(module.takeError(), [&](const ConversionError &error) {
+    isTypeError = error.isTypeError;
+    message = error.message;
+  });
+  if (isTypeError)
+    throw nb::type_error(message.c_str());
+  throw nb::value_error(message.c_str());
 }
 
 static OperatorSet operatorSet(bool undecomposed) {

@@ -8,6 +8,7 @@
 #include "GraphReader.h"
 
 #include "corten/Conversion/AtenToCoreAI/Conversion.h"
+#include "corten/Handover/Handover.h"
 
 #include "mlir/Tools/mlir-translate/MlirTranslateMain.h"
 #include "mlir/Tools/mlir-translate/Translation.h"
@@ -32,7 +33,9 @@ static std::string withoutComments(StringRef text) {
   return kept;
 }
 
-static llvm::Error translate(StringRef text, llvm::raw_ostream &output) {
+/// Converts the program that a file of a test has.
+static llvm::Expected<std::unique_ptr<ConvertedModule>>
+convertText(StringRef text) {
   llvm::Expected<WrittenProgram> written = spellOut(withoutComments(text));
   if (!written)
     return written.takeError();
@@ -49,28 +52,48 @@ static llvm::Error translate(StringRef text, llvm::raw_ostream &output) {
   EntryPoint entryPoint;
   entryPoint.program = program->get();
   entryPoint.name = written->name;
-  ConversionError error;
-  std::unique_ptr<ConvertedModule> converted =
-      convert(entryPoint, ConversionOptions(), error);
-  if (!converted)
-    return llvm::createStringError(error.message);
-  converted->module->print(output);
-  output << '\n';
-  return llvm::Error::success();
+  return convert(entryPoint, ConversionOptions());
+}
+
+/// Registers a translation of programs, by the way in which the module is
+/// printed.
+static void addTranslation(StringRef name, StringRef description,
+                           void (*print)(const ConvertedModule &,
+                                         llvm::raw_ostream &)) {
+  mlir::TranslateRegistration(
+      name, description,
+      [print](const std::shared_ptr<llvm::SourceMgr> &sources,
+              llvm::raw_ostream &output, mlir::MLIRContext *) {
+        StringRef text =
+            sources->getMemoryBuffer(sources->getMainFileID())->getBuffer();
+        llvm::Expected<std::unique_ptr<ConvertedModule>> converted =
+            convertText(text);
+        if (!converted) {
+          llvm::WithColor::error()
+              << llvm::toString(converted.takeError()) << '\n';
+          return mlir::failure();
+        }
+        print(**converted, output);
+        return mlir::success();
+      });
 }
 
 int main(int argc, char **argv) {
-  mlir::TranslateRegistration toCoreAI(
+  addTranslation(
       "program-to-coreai", "convert a program that is given as JSON",
-      [](const std::shared_ptr<llvm::SourceMgr> &sources,
-         llvm::raw_ostream &output, mlir::MLIRContext *) {
-        StringRef text =
-            sources->getMemoryBuffer(sources->getMainFileID())->getBuffer();
-        if (llvm::Error error = translate(text, output)) {
-          llvm::WithColor::error() << llvm::toString(std::move(error)) << '\n';
-          return mlir::failure();
-        }
-        return mlir::success();
+      [](const ConvertedModule &converted, llvm::raw_ostream &output) {
+        converted.module.get().print(output);
+        output << '\n';
+      });
+  addTranslation(
+      "program-to-handover",
+      "convert a program, and print what coreai-core is given: the text, with "
+      "locations, and the weights that it names",
+      [](const ConvertedModule &converted, llvm::raw_ostream &output) {
+        for (const Resource &resource : converted.resources)
+          output << "// resource " << resource.key << ": " << resource.name
+                 << '\n';
+        output << handoverText(converted);
       });
   return mlir::failed(mlir::mlirTranslateMain(
       argc, argv, "Translations from and to Core AI programs\n"));

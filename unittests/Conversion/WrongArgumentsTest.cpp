@@ -29,15 +29,14 @@ struct Outcome {
 
 static Outcome convertedText(const Program &program) {
   Outcome outcome;
-  ConversionError error;
   EntryPoint entry;
   entry.program = &program;
-  std::unique_ptr<ConvertedModule> converted =
-      convert(entry, ConversionOptions(), error);
+  llvm::Expected<std::unique_ptr<ConvertedModule>> converted =
+      convert(entry, ConversionOptions());
   if (converted)
-    llvm::raw_string_ostream(outcome.module) << *converted->module;
+    llvm::raw_string_ostream(outcome.module) << *(*converted)->module;
   else
-    outcome.message = error.message;
+    outcome.message = llvm::toString(converted.takeError());
   return outcome;
 }
 

@@ -95,9 +95,11 @@ std::string corten::describeNode(StringRef entryPoint, const Node &node) {
   return text;
 }
 
-std::unique_ptr<ConvertedModule>
+char ConversionError::ID = 0;
+
+llvm::Expected<std::unique_ptr<ConvertedModule>>
 corten::convert(ArrayRef<EntryPoint> entryPoints,
-                const ConversionOptions &options, ConversionError &error) {
+                const ConversionOptions &options) {
   auto result = std::make_unique<ConvertedModule>();
   result->context =
       std::make_unique<MLIRContext>(MLIRContext::Threading::DISABLED);
@@ -132,19 +134,17 @@ corten::convert(ArrayRef<EntryPoint> entryPoints,
   };
   for (const EntryPoint &entry : entryPoints) {
     if (failed(emitter.emitEntryPoint(entry))) {
-      error.message = diagnostics;
       if (emitter.currentNode)
-        error.message += describeNode(entry.name, *emitter.currentNode);
-      error.isTypeError = emitter.isTypeError;
-      return nullptr;
+        diagnostics += describeNode(entry.name, *emitter.currentNode);
+      return llvm::make_error<ConversionError>(diagnostics,
+                                               emitter.isTypeError);
     }
   }
   emitter.finish();
   result->emitSeconds = lap();
-  if (failed(verify(*result->module))) {
-    error.message = "the converted program does not verify: " + diagnostics;
-    return nullptr;
-  }
+  if (failed(verify(*result->module)))
+    return llvm::make_error<ConversionError>(
+        "the converted program does not verify: " + diagnostics);
   result->verifySeconds = lap();
   return result;
 }

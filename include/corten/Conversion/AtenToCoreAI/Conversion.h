@@ -18,6 +18,7 @@
 
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringSet.h"
+#include "llvm/Support/Error.h"
 
 #include <functional>
 #include <memory>
@@ -187,21 +188,32 @@ supportedOperators(OperatorSet set = OperatorSet::Decomposed);
 std::string declarationText(const CompositeDeclaration &declaration);
 
 /// Why a conversion failed.
-struct ConversionError {
+class ConversionError : public llvm::ErrorInfo<ConversionError> {
+public:
+  static char ID;
+
+  explicit ConversionError(std::string message, bool isTypeError = false)
+      : message(std::move(message)), isTypeError(isTypeError) {}
+
+  void log(llvm::raw_ostream &os) const override { os << message; }
+  std::error_code convertToErrorCode() const override {
+    return llvm::inconvertibleErrorCode();
+  }
+
   /// For the user: what is wrong, at which node, on which line of their code.
   std::string message;
   /// It is the type of a value that is wrong.
-  bool isTypeError = false;
+  bool isTypeError;
 };
 
 /// The namespace of the operators that Metal kernels are in torch.
 inline constexpr llvm::StringRef kKernelNamespace = "coreai_metal_kernels";
 
-/// Converts all entry points into one verified module. On failure returns null
-/// and fills in `error`.
-std::unique_ptr<ConvertedModule> convert(llvm::ArrayRef<EntryPoint> entryPoints,
-                                         const ConversionOptions &options,
-                                         ConversionError &error);
+/// Converts all entry points into one verified module, or fails with a
+/// ConversionError.
+llvm::Expected<std::unique_ptr<ConvertedModule>>
+convert(llvm::ArrayRef<EntryPoint> entryPoints,
+        const ConversionOptions &options);
 
 } // namespace corten
 
