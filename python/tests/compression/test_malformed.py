@@ -228,7 +228,7 @@ class Activation(nn.Module):
 
 ACTIVATIONS: dict[str, tuple[Callable[..., None], str]] = {
     "another axis": (calling(5, 1), "scale has 4 elements for an axis of 3"),
-    "an axis too far": (calling(5, 7), "'axis' is 7, want an axis of a tensor of rank 2"),
+    "an axis too far": (calling(5, 7), "'axis' is 7, want an axis"),
     "fewer zero points": (holding("zero_point", lambda t: t[:2]), "shape"),
     "zero points of floats": (
         holding("zero_point", lambda t: t.float()),
