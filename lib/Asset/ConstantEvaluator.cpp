@@ -9,6 +9,8 @@
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/APFloat.h"
 #include "llvm/ADT/APSInt.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/Sequence.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/ADT/bit.h"
@@ -640,18 +642,32 @@ DenseElementsAttr corten::evaluate(Operation &op) {
       (type.getNumElements() >= kWeightElements && !result.isSplat))
     return {};
 
-  auto copy = [&](llvm::function_ref<int64_t(int64_t)> sourceOf) {
+  // Verifiers do not hold the types of all of these results against their
+  // operands.
+  auto copy =
+      [&](llvm::function_ref<int64_t(int64_t)> sourceOf) -> DenseElementsAttr {
+    int64_t count = result.isSplat ? 1 : type.getNumElements();
+    if (type.getElementType() != subject.type().getElementType() ||
+        !llvm::all_of(llvm::seq<int64_t>(count), [&](int64_t i) {
+          return sourceOf(i) >= 0 && sourceOf(i) < subject.size();
+        }))
+      return {};
     return result.make([&](int64_t i) { return subject[sourceOf(i)]; });
   };
   return llvm::TypeSwitch<Operation *, DenseElementsAttr>(&op)
       .Case<coreai::ReshapeOp, coreai::ExpandDimsOp, coreai::ShrinkDimsOp>(
           [&](auto) { return copy([](int64_t i) { return i; }); })
-      .Case<coreai::BroadcastToOp, coreai::BroadcastInDimsOp>([&](auto) {
-        return copy([&](int64_t i) {
-          return spreadIndex(i, result.shape(), subject.shape());
-        });
-      })
-      .Case([&](coreai::TileOp) {
+      .Case<coreai::BroadcastToOp, coreai::BroadcastInDimsOp>(
+          [&](auto) -> DenseElementsAttr {
+            if (!spreadsOver(subject.shape(), result.shape()))
+              return {};
+            return copy([&](int64_t i) {
+              return spreadIndex(i, result.shape(), subject.shape());
+            });
+          })
+      .Case([&](coreai::TileOp) -> DenseElementsAttr {
+        if (result.shape().size() != subject.shape().size())
+          return {};
         return copy([&](int64_t i) {
           SmallVector<int64_t> place = coordinates(i, result.shape());
           for (auto [coordinate, extent] :

@@ -43,6 +43,10 @@ Element corten::elementOf(Type type) {
                                      result) ||
       assign<aicode::Float8E4M3FNType>(type, real(APFloat::Float8E4M3FN()),
                                        result) ||
+      assign<aicode::Float8E8M0FNType>(type, real(APFloat::Float8E8M0FNU()),
+                                       result) ||
+      assign<aicode::Float4E2M1FNType>(type, real(APFloat::Float4E2M1FN()),
+                                       result) ||
       assign<aicode::SInt64Type>(type, whole(64), result) ||
       assign<aicode::SInt32Type>(type, whole(32), result) ||
       assign<aicode::SInt16Type>(type, whole(16), result) ||

@@ -97,9 +97,9 @@ Value Decomposer::softmax(ValueRange args) {
 /// 1 / (1 + exp(0 - x)); all of it has the type of x, even if that is a scalar.
 Value Decomposer::sigmoid(Value input) {
   Type type = input.getType();
-  // A cast to bfloat16 is one that coreai-core leaves.
+  // A cast to one of these types is one that coreai-core leaves.
   auto literal = [&](int value) {
-    return isa<aicode::BFloat16Type>(element(input))
+    return isa<aicode::BFloat16Type, aicode::ComplexFloat32Type>(element(input))
                ? castTo(signedNumbers(value), element(input))
                : number(value, element(input), int64_t(1));
   };

@@ -405,3 +405,28 @@ def test_only_places_may_be_other_ones() -> None:
     assert code("sin", '"a.py":2:0') != first
     assert mirror.differ_in_places_only(code("sin", '"a.py":2:0'), first)
     assert not mirror.differ_in_places_only(code("cos", '"a.py":1:0'), first)
+
+
+@pytest.mark.parametrize("name", ["sigmoid", "silu"])
+def test_functions_of_complex_numbers_are_expanded(name: str, tmp_path: Path) -> None:
+    program = Program()
+    vector = _shaped((3,), "complex<f32>")
+    program.op(name, vector, program.input(vector))
+    theirs, ours = program.save(tmp_path)
+    assert ours == theirs, mirror.first_difference(ours, theirs)
+
+
+def test_quantization_to_four_bit_floats_is_expanded(tmp_path: Path) -> None:
+    program = Program()
+    number = _shaped((), "f32")
+    program.op(
+        "quantize",
+        _shaped((3,), "f4E2M1FN"),
+        program.input(_shaped((3,), "f32")),
+        program.constant(number, "0.5"),
+        program.constant(_shaped((), "f4E2M1FN"), "0.0"),
+        program.constant(number, "0.0"),
+        program.constant(_shaped((1,), "si32"), "[0]"),
+    )
+    theirs, ours = program.save(tmp_path)
+    assert ours == theirs, mirror.first_difference(ours, theirs)

@@ -312,7 +312,10 @@ static FailureOr<Value> lowerRightShift(const AtenNode &node, Emitter &emit) {
 /// as far apart as the smallest of them from zero.
 static FailureOr<Value> lowerNextafter(const AtenNode &node, Emitter &emit) {
   Type element = emit.elementType(node.result().dtype);
-  auto type = cast<FloatType>(element);
+  auto type = dyn_cast<FloatType>(element);
+  if (!type)
+    return emit.error(node)
+           << "numbers of " << element << " have no neighbours";
   FailureOr<Value> self = emit.operand(node, "self", emit.f32());
   FailureOr<Value> other = emit.operand(node, "other", emit.f32());
   if (failed(self) || failed(other))
