@@ -4,17 +4,27 @@
 
 #include "corten/Asset/Asset.h"
 
+#include "llvm/ADT/SmallString.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+
 #include <array>
 #include <atomic>
 #include <cerrno>
 #include <climits>
 #include <csignal>
 #include <cstring>
+#include <fcntl.h>
 #include <string_view>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <utility>
 
 using namespace corten;
+using llvm::StringRef;
+namespace fs = llvm::sys::fs;
 
 /// A handler can neither lock nor allocate: this is all that it reads.
 static std::array<std::atomic<const char *>, 8> unfinished;
@@ -30,7 +40,78 @@ UnfinishedFolder::UnfinishedFolder(std::string path) : folder(std::move(path)) {
 UnfinishedFolder::~UnfinishedFolder() {
   if (slot < unfinished.size())
     unfinished[slot] = nullptr;
+  if (descriptor >= 0)
+    ::close(descriptor);
 }
+
+//===----------------------------------------------------------------------===//
+// Writers that are gone
+//===----------------------------------------------------------------------===//
+
+/// How many digits tell folders of one target apart.
+static constexpr size_t kDigits = 8;
+
+std::string corten::unfinishedPattern(StringRef target) {
+  llvm::SmallString<256> path(llvm::sys::path::parent_path(target));
+  llvm::sys::path::append(path, "." + llvm::sys::path::filename(target) + "." +
+                                    std::string(kDigits, '%'));
+  return path.str().str();
+}
+
+std::string corten::asideOf(StringRef folder) {
+  return (folder + ".old").str();
+}
+
+/// A lock goes when its process does, whatever ended that. False if another
+/// has it; where the file system has no locks, nobody has.
+static bool tryLock(int descriptor) {
+  return ::flock(descriptor, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
+}
+
+bool UnfinishedFolder::lock() {
+  descriptor =
+      ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  struct stat locked = {}, named = {};
+  return descriptor >= 0 && tryLock(descriptor) &&
+         ::fstat(descriptor, &locked) == 0 &&
+         ::stat(folder.c_str(), &named) == 0 && locked.st_ino == named.st_ino;
+}
+
+/// Removes a folder or a file, unless somebody is writing it. Where it cannot
+/// be known, it stays.
+static void removeUnlocked(const std::string &path) {
+  int descriptor =
+      ::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+  if (descriptor < 0)
+    return;
+  // Failures change nothing for whoever saves something else.
+  if (::flock(descriptor, LOCK_EX | LOCK_NB) == 0) {
+    (void)fs::remove_directories(path);
+    (void)fs::remove(path);
+  }
+  ::close(descriptor);
+}
+
+void corten::removeAbandoned(StringRef target) {
+  StringRef parent = llvm::sys::path::parent_path(target);
+  std::string prefix = ("." + llvm::sys::path::filename(target) + ".").str();
+  std::error_code code;
+  for (fs::directory_iterator entry(parent.empty() ? "." : parent, code), end;
+       !code && entry != end; entry.increment(code)) {
+    StringRef name = llvm::sys::path::filename(entry->path());
+    if (!name.consume_front(prefix))
+      continue;
+    // Without a target this may be all that is left of it.
+    bool isAside = name.consume_back(asideOf(""));
+    if (name.size() == kDigits && llvm::all_of(name, llvm::isHexDigit) &&
+        (!isAside || fs::exists(target)))
+      removeUnlocked(entry->path());
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Signals
+//===----------------------------------------------------------------------===//
 
 /// Removes a file of an asset, in the steps that a handler may take.
 static void removeFile(const char *folder, std::string_view name) {

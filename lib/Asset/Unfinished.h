@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Folders of assets that are being written, so that a signal which ends the
-// process can remove them.
+// Folders of assets that are being written: a signal which ends the process
+// removes them, and where the process had no time for that, the next writer.
 
 #ifndef CORTEN_LIB_ASSET_UNFINISHED_H
 #define CORTEN_LIB_ASSET_UNFINISHED_H
+
+#include "llvm/ADT/StringRef.h"
 
 #include <cstddef>
 #include <string>
@@ -23,10 +25,28 @@ public:
 
   const std::string &path() const { return folder; }
 
+  /// Says that somebody is writing there, for as long as this lives and the
+  /// process does. To be called when the folder has been made. False if the
+  /// folder is gone: another writer found it before that.
+  bool lock();
+
 private:
   std::string folder;
   size_t slot = 0;
+  int descriptor = -1;
 };
+
+/// The folder beside `target` that an asset is made in, with a place of its own
+/// for each writer: a pattern for llvm::sys::fs::createUniquePath.
+std::string unfinishedPattern(llvm::StringRef target);
+
+/// Where the asset that was at the target is put meanwhile, if the file system
+/// cannot exchange two names.
+std::string asideOf(llvm::StringRef folder);
+
+/// Removes what writers that are gone have left beside `target`. What somebody
+/// is writing stays.
+void removeAbandoned(llvm::StringRef target);
 
 } // namespace corten
 

@@ -7,6 +7,7 @@
 #include "corten/Asset/Asset.h"
 #include "corten/Asset/Translation.h"
 #include "corten/Support/DiagnosticError.h"
+#include "corten/Support/Text.h"
 #include "mlir/Bytecode/BytecodeWriter.h"
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/StringExtras.h"
@@ -60,21 +61,49 @@ static llvm::Error writeSmallFile(const std::string &path, StringRef bytes) {
 /// Makes an empty folder beside `target`.
 static llvm::Expected<std::unique_ptr<UnfinishedFolder>>
 makeFolderBeside(StringRef target) {
-  llvm::SmallString<256> model(llvm::sys::path::parent_path(target));
-  llvm::sys::path::append(model, "." + llvm::sys::path::filename(target) +
-                                     ".%%%%%%%%");
+  std::string pattern = unfinishedPattern(target);
   constexpr int kAttempts = 16;
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
     llvm::SmallString<256> path;
-    fs::createUniquePath(model, path, /*MakeAbsolute=*/false);
+    fs::createUniquePath(pattern, path, /*MakeAbsolute=*/false);
     auto folder = std::make_unique<UnfinishedFolder>(path.str().str());
-    if (::mkdir(path.c_str(), 0777) == 0)
-      return folder;
+    if (::mkdir(path.c_str(), 0777) == 0) {
+      if (folder->lock())
+        return folder;
+      continue;
+    }
     // The name that the user gave: nobody knows of this folder.
     if (errno != EEXIST)
       return failure(target, lastError());
   }
   return failure(target, std::make_error_code(std::errc::file_exists));
+}
+
+/// Whether there is nothing to lose at `target` but an asset, or a part of one.
+static bool isReplaceable(const std::string &target) {
+  fs::file_status status;
+  if (fs::status(target, status, /*follow=*/false))
+    return status.type() == fs::file_type::file_not_found;
+  if (!fs::is_directory(target))
+    return false;
+  if (fs::exists(target + "/main.mlirb"))
+    return true;
+  std::error_code code;
+  for (fs::directory_iterator entry(target, code), end; !code && entry != end;
+       entry.increment(code)) {
+    StringRef name = llvm::sys::path::filename(entry->path());
+    if (name != "metadata.json" && name != "main.hash")
+      return false;
+  }
+  return !code;
+}
+
+static llvm::Error checkTarget(const std::string &target,
+                               const SaveOptions &options) {
+  if (options.force || isReplaceable(target))
+    return llvm::Error::success();
+  return llvm::createStringError(
+      target + ": what is there is no asset; only force replaces it");
 }
 
 /// Puts `made` in the place of `target`. What was there goes to the place of
@@ -143,12 +172,17 @@ corten::writeAsset(llvm::function_ref<llvm::Error(llvm::raw_ostream &)> write,
     return llvm::createStringError(path +
                                    ": the name of an asset ends in .aimodel");
   std::string target = path.str();
+  if (llvm::Error error = checkUtf8("the path", target))
+    return error;
+  if (llvm::Error error = checkTarget(target, options))
+    return error;
+  removeAbandoned(target);
   llvm::Expected<std::unique_ptr<UnfinishedFolder>> made =
       makeFolderBeside(target);
   if (!made)
     return made.takeError();
   const std::string &folder = (*made)->path();
-  std::string aside = folder + ".old";
+  std::string aside = asideOf(folder);
   // Unfinished work, or what the new asset replaced.
   llvm::scope_exit cleanUp([&] {
     ignore(fs::remove_directories(folder));
@@ -177,6 +211,9 @@ corten::writeAsset(llvm::function_ref<llvm::Error(llvm::raw_ostream &)> write,
         return error;
   }
   if (llvm::Error error = syncFolder(folder))
+    return error;
+  // Writing takes its time: somebody may have put something there.
+  if (llvm::Error error = checkTarget(target, options))
     return error;
   if (llvm::Error error = replace(folder, target, aside))
     return error;

@@ -53,13 +53,14 @@ protected:
 
   /// Writes an asset whose program is `bytes`; the message if that fails.
   std::string save(StringRef bytes, StringRef name,
-                   const AssetMetadata &metadata = {}) const {
+                   const AssetMetadata &metadata = {},
+                   SaveOptions options = {}) const {
     return llvm::toString(writeAsset(
         [&](llvm::raw_ostream &stream) {
           stream << bytes;
           return llvm::Error::success();
         },
-        metadata, path(name)));
+        metadata, path(name), options));
   }
 
   /// The names in the folder, hidden ones included.
@@ -201,8 +202,11 @@ TEST_F(AssetTest, ReplacesWhatIsThere) {
   ASSERT_EQ(save("two", "a.aimodel"), "");
   EXPECT_EQ(read(path("a.aimodel/main.mlirb")), "two");
   EXPECT_EQ(read(path("a.aimodel/main-x.odix")), "(none)");
+  // What is no asset only by force.
   write(path("b.aimodel"), "a plain file");
-  ASSERT_EQ(save("three", "b.aimodel"), "");
+  EXPECT_NE(save("three", "b.aimodel"), "");
+  EXPECT_EQ(read(path("b.aimodel")), "a plain file");
+  ASSERT_EQ(save("three", "b.aimodel", {}, {.hash = true, .force = true}), "");
   EXPECT_EQ(read(path("b.aimodel/main.mlirb")), "three");
   EXPECT_EQ(entries(), (std::vector<std::string>{"a.aimodel", "b.aimodel"}));
 }

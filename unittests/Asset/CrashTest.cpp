@@ -73,6 +73,16 @@ protected:
                : "a part of a program";
   }
 
+  /// In the folder of the target.
+  int countEntries() const {
+    std::error_code code;
+    int count = 0;
+    for (fs::directory_iterator it(root, code), end; it != end && !code;
+         it.increment(code))
+      ++count;
+    return count;
+  }
+
   static constexpr size_t kSize = size_t(5) << 20;
   llvm::SmallString<128> root;
   std::string target;
@@ -92,6 +102,11 @@ TEST_F(CrashTest, KilledWhileItWrites) {
     ASSERT_EQ(wait(child), SIGKILL);
     EXPECT_EQ(content(), "a") << "after " << written << " bytes";
   }
+  // The next one that is not killed removes what they have left.
+  EXPECT_GT(countEntries(), 1);
+  ASSERT_FALSE(
+      save([](llvm::raw_ostream &s) { s << std::string(kSize, 'c'); }));
+  EXPECT_EQ(countEntries(), 1);
 }
 
 TEST_F(CrashTest, NothingIsThereIfNothingWas) {

@@ -9,6 +9,8 @@ struct SaveOptions {
   /// Writes the SHA-256 of the program beside it. It can be left out: the
   /// loaders on Linux do without, and it takes longer than the disk does.
   bool hash = true;
+  /// Replaces whatever is at the target, also what is no asset.
+  bool force = false;
 };
 
 } // namespace corten
