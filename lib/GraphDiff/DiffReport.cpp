@@ -14,7 +14,12 @@ using namespace corten;
 using llvm::raw_ostream;
 using llvm::StringRef;
 
-static std::string rule() { return std::string(80, '='); }
+/// A line across the page, or the terminal if that is narrower.
+static std::string rule(const raw_ostream &out) {
+  constexpr size_t kPage = 80;
+  size_t width = terminalWidth(out);
+  return std::string(width ? std::min(width, kPage) : kPage, '=');
+}
 
 static StringRef nameOf(const LabelledGraph &graph, int node) {
   return node == Matching::kNone ? StringRef()
@@ -111,15 +116,26 @@ static void printBody(const GraphDiff &diff, raw_ostream &out,
     out << "... and " << operations.size() - shown << " more\n";
 }
 
+static void printNames(llvm::ArrayRef<NameDiff> names, raw_ostream &out) {
+  if (names.empty())
+    return;
+  out << "\n✗ Callers bind by other names:\n";
+  Table table({"value", "source", "target"});
+  for (const NameDiff &name : names)
+    table.add(
+        {name.role, name.source.value_or("-"), name.target.value_or("-")});
+  table.print(out, 0);
+}
+
 static void printTitle(raw_ostream &out, const llvm::Twine &title) {
-  out << rule() << "\n" << title << "\n" << rule() << "\n\n";
+  out << rule(out) << "\n" << title << "\n" << rule(out) << "\n\n";
 }
 
 void corten::printDiff(const GraphDiff &diff, raw_ostream &out,
                        const DiffFormat &format) {
   printTitle(out, "GRAPH DIFF");
   printBody(diff, out, format);
-  out << "\n" << rule() << "\n";
+  out << "\n" << rule(out) << "\n";
 }
 
 void corten::printDiffs(llvm::ArrayRef<NamedDiff> diffs, raw_ostream &out,
@@ -130,15 +146,16 @@ void corten::printDiffs(llvm::ArrayRef<NamedDiff> diffs, raw_ostream &out,
       printBody(*entry.diff, out, format);
     else
       out << "✗ The other program has no such graph.\n";
+    printNames(entry.names, out);
     out << "\n\n";
   }
   bool isSame = llvm::all_of(
       diffs, [](const NamedDiff &entry) { return entry.isSame(); });
-  out << rule() << "\n"
+  out << rule(out) << "\n"
       << (isSame ? "✓ ALL GRAPHS ARE ISOMORPHIC."
                  : "✗ GRAPHS DIFFER. See per-graph details above.")
       << "\n"
-      << rule() << "\n";
+      << rule(out) << "\n";
 }
 
 //===----------------------------------------------------------------------===//
@@ -194,6 +211,15 @@ void corten::printDiffsAsHtml(llvm::ArrayRef<NamedDiff> diffs, raw_ostream &out,
         << diff.numCommonNodes() << " of " << diff.source->nodes.size()
         << " nodes in the source and " << diff.target->nodes.size()
         << " in the target are common.</p>\n";
+    if (!entry.names.empty()) {
+      out << "<p>✗ Callers bind by other names:</p>\n<table>\n"
+             "<tr><th>value<th>source<th>target\n";
+      for (const NameDiff &name : entry.names)
+        out << "<tr class=\"modified\"><td>" << name.role << "<td><code>"
+            << escaped(name.source.value_or("-")) << "</code><td><code>"
+            << escaped(name.target.value_or("-")) << "</code>\n";
+      out << "</table>\n";
+    }
     if (operations.empty())
       continue;
     out << "<table>\n<tr><th>source<th>target<th>status<th>source op"

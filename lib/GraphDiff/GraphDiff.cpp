@@ -332,7 +332,7 @@ void ModuleDiffer::compare(coreai::GraphOp before, coreai::GraphOp after) {
   GraphDiff diff =
       diffGraphs(moduleGraph(before, weights), moduleGraph(after, weights));
   size_t place = result.size();
-  result.push_back({std::move(label), {}});
+  result.push_back({std::move(label), {}, {}});
   follow(diff, before, after);
   result[place].diff = std::move(diff);
 }
@@ -345,10 +345,12 @@ std::vector<NamedDiff> ModuleDiffer::run() {
   }
   for (auto graph : source.getOps<coreai::GraphOp>())
     if (!seen.contains(graph))
-      result.push_back({graph.getSymName().str() + " (only in source)", {}});
+      result.push_back(
+          {graph.getSymName().str() + " (only in source)", {}, {}});
   for (auto graph : target.getOps<coreai::GraphOp>())
     if (!seenTargets.contains(graph))
-      result.push_back({graph.getSymName().str() + " (only in target)", {}});
+      result.push_back(
+          {graph.getSymName().str() + " (only in target)", {}, {}});
   return std::move(result);
 }
 

@@ -23,6 +23,40 @@ Comparison::~Comparison() = default;
 Comparison::Comparison(Comparison &&) noexcept = default;
 Comparison &Comparison::operator=(Comparison &&) noexcept = default;
 
+/// Adds the values of one role that are called something else.
+static void compareNames(llvm::StringRef role,
+                         const std::vector<InterfaceValue> &source,
+                         const std::vector<InterfaceValue> &target,
+                         std::vector<NameDiff> &result) {
+  auto nameAt = [](const std::vector<InterfaceValue> &values, size_t i) {
+    return i < values.size() ? std::optional(values[i].name) : std::nullopt;
+  };
+  for (size_t i = 0; i < std::max(source.size(), target.size()); ++i)
+    if (nameAt(source, i) != nameAt(target, i))
+      result.push_back({role.str(), nameAt(source, i), nameAt(target, i)});
+}
+
+/// Adds what callers of entry points that both programs have bind by.
+static void compareNames(const ProgramInfo &source, const ProgramInfo &target,
+                         std::vector<NamedDiff> &diffs) {
+  auto find = [](const ProgramInfo &info, llvm::StringRef name) {
+    auto entry =
+        llvm::find_if(info.entryPoints, [&](const EntryPointInfo &entry) {
+          return entry.name == name;
+        });
+    return entry == info.entryPoints.end() ? nullptr : &*entry;
+  };
+  for (NamedDiff &diff : diffs) {
+    const EntryPointInfo *before = find(source, diff.label);
+    const EntryPointInfo *after = find(target, diff.label);
+    if (!before || !after)
+      continue;
+    compareNames("input", before->inputs, after->inputs, diff.names);
+    compareNames("output", before->outputs, after->outputs, diff.names);
+    compareNames("state", before->states, after->states, diff.names);
+  }
+}
+
 llvm::Expected<Comparison> Comparison::make(Model &first, Model &second,
                                             const CompareOptions &options) {
   auto state = std::make_unique<State>();
@@ -39,8 +73,10 @@ llvm::Expected<Comparison> Comparison::make(Model &first, Model &second,
                     llvm::StringRef(options.graph), weights);
     if (!diff)
       return diff.takeError();
-    state->diffs.push_back({options.graph, std::move(*diff)});
+    state->diffs.push_back({options.graph, std::move(*diff), {}});
   }
+  if (options.compareNames)
+    compareNames(first.info(), second.info(), state->diffs);
   return Comparison(std::move(state));
 }
 
@@ -65,10 +101,25 @@ static json::Value operationAt(const LabelledGraph &graph, int node) {
                       {"op", json::fixUTF8(graph.str(graph.nodes[node].name))}};
 }
 
+static json::Value namesJson(const std::vector<NameDiff> &names) {
+  auto text = [](const std::optional<std::string> &name) -> json::Value {
+    if (!name)
+      return nullptr;
+    return json::fixUTF8(*name);
+  };
+  json::Array result;
+  for (const NameDiff &name : names)
+    result.push_back(json::Object{{"role", name.role},
+                                  {"source", text(name.source)},
+                                  {"target", text(name.target)}});
+  return result;
+}
+
 static json::Value graphJson(const NamedDiff &named) {
   json::Object result{{"label", json::fixUTF8(named.label)},
                       {"same", named.isSame()},
-                      {"paired", named.diff.has_value()}};
+                      {"paired", named.diff.has_value()},
+                      {"names", namesJson(named.names)}};
   json::Array operations;
   if (named.diff)
     for (const OperationDiff &op : operationDiffs(*named.diff))

@@ -95,7 +95,7 @@ static std::string diffsText(const Diffs &diffs, unsigned indent,
   std::vector<NamedDiff> named;
   for (const auto &[label, diff] : diffs)
     named.push_back(
-        {label, diff ? std::optional<GraphDiff>(*diff) : std::nullopt});
+        {label, diff ? std::optional<GraphDiff>(*diff) : std::nullopt, {}});
   std::string result;
   llvm::raw_string_ostream stream(result);
   printDiffs(named, stream, formatOf(indent, maxItems));

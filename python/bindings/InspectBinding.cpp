@@ -166,13 +166,16 @@ void corten::bindings::bindInspect(nb::module_ &module) {
 
   module.def(
       "compare_models",
-      [](Model &first, Model &second, std::string graph, bool weights) {
+      [](Model &first, Model &second, std::string graph, bool weights,
+         bool names) {
         return text(
-            bindings::unwrap(Comparison::make(first, second,
-                                              {std::move(graph), weights, {}}))
+            bindings::unwrap(
+                Comparison::make(first, second,
+                                 {std::move(graph), weights, names, {}}))
                 .json());
       },
       nb::arg("first"), nb::arg("second"), nb::arg("graph"), nb::arg("weights"),
+      nb::arg("names"),
       "JSON. Raises ValueError if a model has no such graph.");
 
   module.def(

@@ -154,14 +154,22 @@ def convert_pt2(
 
 
 def diff(
-    first: Model, second: Model, *, graph: str | None = None, weights: bool = True
+    first: Model,
+    second: Model,
+    *,
+    graph: str | None = None,
+    weights: bool = True,
+    names: bool = True,
 ) -> Diff:
-    """What two programs do not share: structure, attributes and weights.
+    """What two programs do not share: structure, attributes, weights, names.
 
-    With ``weights=False`` only their types count. Raises ``ValueError`` if a
-    program has no such graph.
+    With ``weights=False`` only their types count, with ``names=False`` not what
+    inputs, outputs and states are called. Raises ``ValueError`` if a program has
+    no such graph.
     """
-    report = _native.compare_models(first._native, second._native, graph or "", weights)
+    report = _native.compare_models(
+        first._native, second._native, graph or "", weights, names
+    )
     return cast("Diff", json.loads(report))
 
 

@@ -151,12 +151,21 @@ class OpDiff(TypedDict):
     details: str
 
 
+class NameDiff(TypedDict):
+    """A value that is called something else; None where a side lacks it."""
+
+    role: Literal["input", "output", "state"]
+    source: str | None
+    target: str | None
+
+
 class GraphDiff(TypedDict):
     """Two graphs, or one that has no counterpart."""
 
     label: str
     same: bool
     paired: bool
+    names: list[NameDiff]
     operations: list[OpDiff]
 
 

@@ -38,6 +38,7 @@ struct DiffOptions {
   std::string output = "-";
   CompareOptions compare;
   bool ignoreWeights = false;
+  bool ignoreNames = false;
   bool asJson = false;
 };
 } // namespace
@@ -51,6 +52,7 @@ static int runDiff(const DiffOptions &options) {
     return fail(target.takeError());
   CompareOptions compare = options.compare;
   compare.compareWeights = !options.ignoreWeights;
+  compare.compareNames = !options.ignoreNames;
   llvm::Expected<Comparison> comparison =
       Comparison::make(**source, **target, compare);
   if (!comparison)
@@ -73,8 +75,8 @@ static int runDiff(const DiffOptions &options) {
 
 void tool::addDiff(CLI::App &app, int &exitCode) {
   CLI::App *command = app.add_subcommand(
-      "diff", "Compares two programs: structure, attributes, weights. Exit "
-              "status 1 if they differ.");
+      "diff", "Compares two programs: structure, attributes, weights, names of "
+              "values. Exit status 1 if they differ.");
   auto options = std::make_shared<DiffOptions>();
   command->add_option("SOURCE", options->source, "An asset, or MLIR text")
       ->required();
@@ -85,6 +87,9 @@ void tool::addDiff(CLI::App &app, int &exitCode) {
       ->type_name("NAME");
   command->add_flag("--ignore-weights", options->ignoreWeights,
                     "Of weights, compare types but not values");
+  command->add_flag("--ignore-names", options->ignoreNames,
+                    "Do not compare what inputs, outputs and states are "
+                    "called");
   command
       ->add_option("--max-items", options->compare.maxItems,
                    "List at most so many ops of a graph")

@@ -82,13 +82,25 @@ llvm::StringRef statusName(OperationDiff::Status status);
 /// each in the order of the program.
 std::vector<OperationDiff> operationDiffs(const GraphDiff &diff);
 
+/// A value that callers of two programs bind by different names.
+struct NameDiff {
+  /// "input", "output", "state".
+  std::string role;
+  /// Nothing where only one of the programs has a value.
+  std::optional<std::string> source, target;
+};
+
 /// A part of two programs.
 struct NamedDiff {
   std::string label;
   /// Nothing for a graph that only one of the programs has.
   std::optional<GraphDiff> diff;
+  /// Of an entry point, where names are compared; the graphs leave them out.
+  std::vector<NameDiff> names;
 
-  bool isSame() const { return diff && diff->matching.isIsomorphic; }
+  bool isSame() const {
+    return diff && diff->matching.isIsomorphic && names.empty();
+  }
 };
 
 /// The graphs of two modules: those that can be called from outside, by name;

@@ -15,6 +15,8 @@ struct CompareOptions {
   std::string graph;
   /// Whether the values of weights count, or only their types.
   bool compareWeights = true;
+  /// Whether the names count that callers bind values by.
+  bool compareNames = true;
   /// How many ops to list; all of them if not given.
   std::optional<size_t> maxItems;
 };

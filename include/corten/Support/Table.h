@@ -12,7 +12,12 @@
 
 namespace corten {
 
-/// Columns as wide as their longest cell. A column is aligned to the right if
+/// How many columns the terminal has that `out` goes to: as COLUMNS says, or
+/// the terminal itself; 0 if it goes elsewhere.
+size_t terminalWidth(const llvm::raw_ostream &out);
+
+/// Columns as wide as their longest cell, unless a terminal is narrower: there
+/// cells go on in further lines. A column is aligned to the right if
 /// its title begins with '>', which is not printed.
 class Table {
 public:
@@ -27,6 +32,8 @@ public:
 
 private:
   std::vector<size_t> widths() const;
+  std::vector<size_t> fittedWidths(const llvm::raw_ostream &out,
+                                   size_t taken) const;
 
   std::vector<std::string> titles;
   std::vector<std::vector<std::string>> rows;
