@@ -95,17 +95,31 @@ static bool hasInfinity(const llvm::json::Value &value) {
   return number && !std::isfinite(*number);
 }
 
-llvm::Expected<AssetMetadata> corten::parseMetadata(StringRef text) {
+static llvm::Expected<llvm::json::Object> parseObject(StringRef text) {
   if (isTooDeep(text))
     return wrong("nested more than {0} deep", kDeepestNesting);
   llvm::Expected<llvm::json::Value> value = llvm::json::parse(text);
   if (!value)
     return wrong("not JSON: {0}", llvm::toString(value.takeError()));
-  llvm::json::Object *object = value->getAsObject();
-  if (!object)
+  if (!value->getAsObject())
     return wrong("not a JSON object");
   if (hasInfinity(*value))
     return wrong("a number is too large");
+  return std::move(*value->getAsObject());
+}
+
+llvm::Error corten::setCreatorDefined(StringRef text, AssetMetadata &metadata) {
+  llvm::Expected<llvm::json::Object> object = parseObject(text);
+  if (!object)
+    return object.takeError();
+  metadata.creatorDefined = std::move(*object);
+  return llvm::Error::success();
+}
+
+llvm::Expected<AssetMetadata> corten::parseMetadata(StringRef text) {
+  llvm::Expected<llvm::json::Object> object = parseObject(text);
+  if (!object)
+    return object.takeError();
   auto take = [&](StringRef key) {
     return object->getString(key).value_or("").str();
   };

@@ -6,6 +6,7 @@
 
 #include "corten/Inspect/Archive.h"
 #include "corten/Model/Convert.h"
+#include "corten/Support/Text.h"
 
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/JSON.h"
@@ -32,12 +33,14 @@ struct CortenModel {
   std::unique_ptr<Model> model;
   /// Of its conversion.
   std::vector<std::string> warnings;
-  /// What callers have pointers into. A model's interface never changes.
+  /// What callers have pointers into, until the model is edited.
   std::optional<ProgramInfo> info;
   /// Of the values that were asked for.
   std::map<const InterfaceValue *, std::vector<CortenDimension>> shapes;
 
   const ProgramInfo &interface();
+  /// Returns what an edit came to.
+  CortenError *finishEdit(llvm::Error error);
 };
 
 struct CortenArchive {
@@ -46,8 +49,9 @@ struct CortenArchive {
   std::map<const Pt2Example *, Pt2Example::Data> elements;
 };
 
+/// Messages are UTF-8, whatever the caller gave.
 static CortenError *fail(const llvm::Twine &message) {
-  return new CortenError{message.str()};
+  return new CortenError{llvm::json::fixUTF8(message.str())};
 }
 
 static CortenError *fail(llvm::Error error) {
@@ -67,6 +71,10 @@ static char *copy(llvm::StringRef text) {
 static std::string printJson(llvm::json::Value value) {
   return llvm::formatv("{0:2}", value).str();
 }
+
+static_assert(static_cast<int>(ValueRole::Input) == CORTEN_INPUT &&
+              static_cast<int>(ValueRole::Output) == CORTEN_OUTPUT &&
+              static_cast<int>(ValueRole::State) == CORTEN_STATE);
 
 /// Copies the members that the caller's release of a structure has.
 template <typename Struct> static void give(const Struct &value, Struct *out) {
@@ -130,10 +138,32 @@ CortenError *cortenModelStrip(CortenModel *model) {
   return nullptr;
 }
 
+CortenError *cortenModelSetMetadata(CortenModel *model,
+                                    const CortenMetadata *metadata) {
+  CortenMetadata given = take(metadata);
+  AssetMetadata changed = model->model->metadata();
+  for (auto [text, member] :
+       {std::pair(given.author, &AssetMetadata::author),
+        std::pair(given.license, &AssetMetadata::license),
+        std::pair(given.description, &AssetMetadata::description)}) {
+    if (!text)
+      continue;
+    if (llvm::Error error = checkUtf8("metadata", text))
+      return fail(std::move(error));
+    changed.*member = text;
+  }
+  if (given.creatorDefined)
+    if (llvm::Error error = setCreatorDefined(given.creatorDefined, changed))
+      return fail(std::move(error));
+  model->model->metadata() = std::move(changed);
+  return nullptr;
+}
+
 CortenError *cortenModelSave(CortenModel *model, const char *path,
                              const CortenSaveOptions *options) {
   SaveOptions given;
   given.hash = take(options).withoutHash == 0;
+  given.force = take(options).force != 0;
   if (llvm::Error error = model->model->save(path, given))
     return fail(std::move(error));
   return nullptr;
@@ -142,6 +172,15 @@ CortenError *cortenModelSave(CortenModel *model, const char *path,
 //===----------------------------------------------------------------------===//
 // Conversion
 //===----------------------------------------------------------------------===//
+
+static ValueNames namesOf(const char *const *names,
+                          const char *const *originals, size_t count) {
+  ValueNames result;
+  result.names.assign(names, names + count);
+  if (originals)
+    result.originals.assign(originals, originals + count);
+  return result;
+}
 
 CortenError *cortenConvert(const CortenProgramFile *const *files, size_t count,
                            const CortenConvertOptions *options,
@@ -158,12 +197,12 @@ CortenError *cortenConvert(const CortenProgramFile *const *files, size_t count,
     program.path = file.path;
     if (file.name)
       program.name = file.name;
-    program.inputNames.assign(file.inputNames,
-                              file.inputNames + file.inputNameCount);
-    program.outputNames.assign(file.outputNames,
-                               file.outputNames + file.outputNameCount);
-    program.stateNames.assign(file.stateNames,
-                              file.stateNames + file.stateNameCount);
+    program.inputNames =
+        namesOf(file.inputNames, file.inputOriginals, file.inputNameCount);
+    program.outputNames =
+        namesOf(file.outputNames, file.outputOriginals, file.outputNameCount);
+    program.stateNames =
+        namesOf(file.stateNames, file.stateOriginals, file.stateNameCount);
   }
   ConvertFilesOptions conversion;
   conversion.release = take(options).release != 0;
@@ -332,6 +371,57 @@ CortenError *cortenModelValue(CortenModel *model, size_t entryPoint,
   give(CortenValue{sizeof(CortenValue), info.name.c_str(), kindOf(info.kind),
                    info.elementType.c_str(), shape.data(), shape.size()},
        value);
+  return nullptr;
+}
+
+//===----------------------------------------------------------------------===//
+// Editing
+//===----------------------------------------------------------------------===//
+
+CortenError *CortenModel::finishEdit(llvm::Error error) {
+  if (error)
+    return fail(std::move(error));
+  shapes.clear();
+  info.reset();
+  return nullptr;
+}
+
+CortenError *cortenModelRenameValues(CortenModel *model, const char *entryPoint,
+                                     CortenRole role,
+                                     const char *const *originals,
+                                     const char *const *names, size_t count) {
+  switch (role) {
+  case CORTEN_INPUT:
+  case CORTEN_OUTPUT:
+  case CORTEN_STATE:
+    return model->finishEdit(
+        model->model->renameValues(entryPoint, static_cast<ValueRole>(role),
+                                   namesOf(names, originals, count)));
+  }
+  // C callers may give any number.
+  return fail("no role " + llvm::Twine(role));
+}
+
+CortenError *cortenModelRenameEntryPoint(CortenModel *model, const char *from,
+                                         const char *to) {
+  return model->finishEdit(model->model->renameEntryPoint(from, to));
+}
+
+CortenError *cortenModelExtract(CortenModel *model,
+                                const char *const *entryPoints, size_t count) {
+  std::vector<std::string> names(entryPoints, entryPoints + count);
+  return model->finishEdit(model->model->keepEntryPoints(names));
+}
+
+CortenError *cortenMerge(CortenModel *const *models, size_t count,
+                         CortenModel **merged) {
+  std::vector<Model *> all;
+  for (CortenModel *model : llvm::ArrayRef(models, count))
+    all.push_back(model->model.get());
+  llvm::Expected<std::unique_ptr<Model>> result = Model::merge(all);
+  if (!result)
+    return fail(result.takeError());
+  *merged = new CortenModel(std::move(*result));
   return nullptr;
 }
 

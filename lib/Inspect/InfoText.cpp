@@ -126,7 +126,8 @@ json::Object corten::infoJson(const ProgramInfo &info) {
                     {"author", textJson(info.author)},
                     {"license", textJson(info.license)},
                     {"description", textJson(info.description)},
-                    {"creation_date", textJson(info.creationDate)}}},
+                    {"creation_date", textJson(info.creationDate)},
+                    {"creator_defined", json::Object(info.creatorDefined)}}},
       {"file_size", numberOrNull(info.fileSize)}};
 }
 

@@ -20,7 +20,18 @@ template <typename T> static std::string printed(T value) {
   return text;
 }
 
-static void describeArguments(coreai::GraphOp graph, ConversionReport &report) {
+/// Where the model has the state; "" for an input.
+static std::string pathOf(ArrayRef<StateInfo> states,
+                          const ConversionReport::Argument &argument) {
+  const auto *state = llvm::find_if(states, [&](const StateInfo &candidate) {
+    return candidate.entryPoint == argument.entryPoint &&
+           candidate.name == argument.name;
+  });
+  return state == states.end() ? std::string() : state->path;
+}
+
+static void describeArguments(coreai::GraphOp graph, ArrayRef<StateInfo> states,
+                              ConversionReport &report) {
   ArrayAttr attributes = graph.getArgAttrsAttr();
   for (auto [i, argument] :
        llvm::enumerate(graph.getBodyRegion().getArguments())) {
@@ -28,11 +39,14 @@ static void describeArguments(coreai::GraphOp graph, ConversionReport &report) {
     auto name = named.getAs<StringAttr>("coreai.name");
     ConversionReport::Argument entry{graph.getSymName().str(),
                                      name ? name.str() : std::string(),
-                                     printed(argument.getType())};
-    if (named.contains("MutableBuffers.buffer_mutation"))
+                                     printed(argument.getType()),
+                                     /*path=*/{}};
+    if (named.contains("MutableBuffers.buffer_mutation")) {
+      entry.path = pathOf(states, entry);
       report.states.push_back(std::move(entry));
-    else if (argument.use_empty())
+    } else if (argument.use_empty()) {
       report.deadInputs.push_back(std::move(entry));
+    }
   }
 }
 
@@ -41,7 +55,7 @@ ConversionReport corten::summarize(const ConvertedModule &module) {
   ModuleOp top = *module.module;
   for (auto graph : top.getOps<coreai::GraphOp>())
     if (!graph.getCompositeDeclAttr() && !graph.getNoInline())
-      describeArguments(graph, report);
+      describeArguments(graph, module.states, report);
   OpCounts counts = countOps(top, CompositeCalls::Invocations);
   report.operations = counts.everywhere();
   report.composites = counts.instances();

@@ -2,12 +2,13 @@
 
 #include "corten/Model/Model.h"
 
+#include "State.h"
 #include "Strip.h"
 #include "corten/Asset/Asset.h"
 #include "corten/Asset/Translation.h"
-#include "corten/Dialect/CoreAI/IR/CoreAIOps.h"
 #include "corten/Support/DiagnosticError.h"
 #include "corten/Support/Limits.h"
+#include "corten/Support/Text.h"
 #include "corten/View/View.h"
 #include "mlir/Bytecode/BytecodeReader.h"
 #include "mlir/IR/AsmState.h"
@@ -28,31 +29,16 @@ using namespace corten;
 using namespace mlir;
 namespace fs = llvm::sys::fs;
 
-struct Model::State {
-  explicit State(StringRef path, std::unique_ptr<MLIRContext> given = nullptr)
-      : path(path), owned(given ? std::move(given)
-                                : std::make_unique<MLIRContext>(
-                                      MLIRContext::Threading::DISABLED)),
-        context(*owned) {
-    DialectRegistry registry;
-    registerAssetDialects(registry);
-    context.appendDialectRegistry(registry);
-    context.loadAllAvailableDialects();
-  }
-
-  llvm::Error import(OwningOpRef<aicode::AssetOp> read,
-                     std::shared_ptr<void> owner);
-
-  std::string path;
-  /// Declared before what lives in it.
-  std::unique_ptr<MLIRContext> owned;
-  MLIRContext &context;
-  /// Where the program comes from; none if it is not in an asset.
-  std::optional<Asset> asset;
-  /// The program as it lies in the asset.
-  OwningOpRef<aicode::AssetOp> code;
-  OwningOpRef<ModuleOp> module;
-};
+Model::State::State(StringRef path, std::unique_ptr<MLIRContext> given)
+    : path(path), owned(given ? std::move(given)
+                              : std::make_unique<MLIRContext>(
+                                    MLIRContext::Threading::DISABLED)),
+      context(*owned) {
+  DialectRegistry registry;
+  registerAssetDialects(registry);
+  context.appendDialectRegistry(registry);
+  context.loadAllAvailableDialects();
+}
 
 Model::Model(std::unique_ptr<State> state) : state(std::move(state)) {}
 Model::~Model() = default;
@@ -61,12 +47,13 @@ const std::string &Model::path() const { return state->path; }
 
 ModuleOp Model::module() { return *state->module; }
 
+AssetMetadata &Model::metadata() { return state->metadata; }
+
 //===----------------------------------------------------------------------===//
 // Opening
 //===----------------------------------------------------------------------===//
 
-/// What was emitted against the program at `path`.
-static llvm::Error inProgram(StringRef path, DiagnosticError &error) {
+llvm::Error corten::inProgram(StringRef path, DiagnosticError &error) {
   return llvm::createStringError(
       path + ": " + llvm::toString(error.take("the program cannot be read")));
 }
@@ -117,13 +104,14 @@ std::unique_ptr<Model> Model::adopt(std::unique_ptr<MLIRContext> context,
 }
 
 llvm::Expected<std::unique_ptr<Model>> Model::open(StringRef path) {
+  if (llvm::Error error = checkUtf8("the path", path))
+    return error;
   fs::file_status status;
   if (std::error_code code = fs::status(path, status))
     return llvm::createStringError(path + ": " + code.message());
   return fs::is_directory(status) ? openAsset(path) : openFile(path);
 }
 
-/// Takes the program over from its form in an asset, which `owner` keeps.
 llvm::Error Model::State::import(OwningOpRef<aicode::AssetOp> read,
                                  std::shared_ptr<void> owner) {
   code = std::move(read);
@@ -142,6 +130,7 @@ llvm::Expected<std::unique_ptr<Model>> Model::openAsset(StringRef path) {
   if (!asset)
     return asset.takeError();
   state->asset = std::move(*asset);
+  state->metadata = state->asset->metadata();
   llvm::Expected<OwningOpRef<aicode::AssetOp>> code =
       state->asset->code(state->context);
   if (!code)
@@ -226,55 +215,23 @@ static std::string describeDate(int64_t secondsSince1970) {
 ProgramInfo Model::info() {
   ProgramInfo info = describeProgram(*state->module);
   info.path = state->path;
-  if (!state->asset)
-    return info;
-  const AssetMetadata &metadata = state->asset->metadata();
-  if (!metadata.assetVersion.empty())
-    info.versions.asset = metadata.assetVersion;
-  info.versions.bytecode = bytecodeVersion(state->asset->bytecode());
-  info.versions.dialect = dialectVersion(*state->code);
+  const AssetMetadata &metadata = state->metadata;
   info.producer = metadata.producer;
   info.author = metadata.author;
   info.license = metadata.license;
   info.description = metadata.description;
+  info.creatorDefined = metadata.creatorDefined;
   info.creationDate = metadata.creationDate
                           ? describeDate(*metadata.creationDate)
                           : std::string();
+  if (!state->asset)
+    return info;
+  if (!metadata.assetVersion.empty())
+    info.versions.asset = metadata.assetVersion;
+  info.versions.bytecode = bytecodeVersion(state->asset->bytecode());
+  info.versions.dialect = dialectVersion(*state->code);
   info.fileSize = state->asset->bytecode().size();
   return info;
-}
-
-llvm::Expected<std::string> Model::text(const PrintOptions &options) {
-  // Enough for a shape, too little for a weight.
-  constexpr int64_t kLargestConstant = 16;
-  OpPrintingFlags flags;
-  flags.elideLargeElementsAttrs(kLargestConstant)
-      .elideLargeResourceString(kLargestConstant);
-  if (options.locations)
-    flags.enableDebugInfo(/*enable=*/true, /*prettyForm=*/false);
-  if (options.generic)
-    flags.printGenericOpForm();
-  std::string text;
-  llvm::raw_string_ostream os(text);
-  if (options.graph.empty()) {
-    state->module->print(os, flags);
-    // What is left of the weights when none is printed.
-    StringRef program = text;
-    program.consume_back("\n{-#\n\n#-}\n");
-    text.resize(program.size());
-    return text;
-  }
-  coreai::GraphOp found;
-  state->module->walk([&](coreai::GraphOp graph) {
-    if (!found && graph.getSymName() == options.graph)
-      found = graph;
-  });
-  if (!found)
-    return llvm::createStringError(state->path + ": no graph \"" +
-                                   options.graph + "\"");
-  found->print(os, flags);
-  os << '\n';
-  return text;
 }
 
 llvm::Error Model::writePage(llvm::raw_ostream &os, StringRef overlay) {
@@ -327,6 +284,8 @@ std::vector<Finding> Model::examine() {
 }
 
 llvm::Expected<std::vector<Finding>> corten::examinePath(StringRef path) {
+  if (llvm::Error error = checkUtf8("the path", path))
+    return error;
   llvm::Expected<std::unique_ptr<Model>> model = Model::open(path);
   if (model)
     return (*model)->examine();
@@ -369,9 +328,23 @@ void Model::stripDebugInfo() {
     corten::stripDebugInfo(*state->code);
 }
 
+llvm::Error Model::State::updateCode() {
+  constantNames.clear();
+  if (!code)
+    return llvm::Error::success();
+  DiagnosticError error(&context, DiagnosticError::Place::Shown);
+  FailureOr<OwningOpRef<aicode::AssetOp>> exported =
+      exportProgram(*module, Simplification::None);
+  if (failed(exported))
+    return inProgram(path, error);
+  code = std::move(*exported);
+  return llvm::Error::success();
+}
+
 llvm::Error Model::save(StringRef path, SaveOptions options) {
-  AssetMetadata metadata =
-      state->asset ? state->asset->metadata() : AssetMetadata();
+  if (llvm::Error error = checkNames())
+    return error;
+  AssetMetadata metadata = state->metadata;
   // An asset may have come without.
   completeMetadata(metadata);
   if (state->code)

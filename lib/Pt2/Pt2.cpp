@@ -5,6 +5,7 @@
 #include "Archive.h"
 #include "Payload.h"
 #include "ProgramReader.h"
+#include "corten/Support/Text.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -27,6 +28,8 @@ Pt2File &Pt2File::operator=(Pt2File &&) noexcept = default;
 Pt2File::~Pt2File() = default;
 
 llvm::Expected<Pt2File> Pt2File::open(StringRef path) {
+  if (llvm::Error error = checkUtf8("the path", path))
+    return error;
   llvm::Expected<Bytes> bytes = mapFile(path);
   if (!bytes)
     return llvm::createStringError("cannot read '" + path +

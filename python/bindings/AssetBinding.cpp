@@ -15,13 +15,14 @@ namespace nb = nanobind;
 using namespace corten;
 
 static void save(const ReceivedModule &received, const std::string &path,
-                 const std::string &metadata, bool hash) {
+                 const std::string &metadata, bool hash, bool force) {
   nb::gil_scoped_release unlock;
   llvm::Expected<AssetMetadata> parsed = parseMetadata(metadata);
   if (!parsed)
     throw std::runtime_error(llvm::toString(parsed.takeError()));
   completeMetadata(*parsed);
-  if (llvm::Error error = writeProgram(*received.module, *parsed, path, {hash}))
+  if (llvm::Error error =
+          writeProgram(*received.module, *parsed, path, {hash, force}))
     throw std::runtime_error(llvm::toString(std::move(error)));
 }
 
@@ -86,7 +87,7 @@ static std::string codeText(const nb::bytes &bytecode, bool locations) {
 
 void corten::bindings::bindAsset(nb::module_ &module) {
   module.def("save_asset", &save, nb::arg("received"), nb::arg("path"),
-             nb::arg("metadata"), nb::arg("hash"),
+             nb::arg("metadata"), nb::arg("hash"), nb::arg("force"),
              "Writes a program as an asset; metadata is the text of its "
              "metadata.json. Raises RuntimeError, and leaves what was there.");
   module.def(

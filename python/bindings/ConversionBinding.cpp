@@ -10,6 +10,7 @@
 #include "llvm/ADT/STLExtras.h"
 
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/map.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
@@ -164,7 +165,8 @@ static nb::dict reportOf(const ConvertedModule &module) {
   };
   nb::list states, weights, dead, departures;
   for (const auto &state : report.states)
-    states.append(nb::make_tuple(state.entryPoint, state.name, state.type));
+    states.append(
+        nb::make_tuple(state.entryPoint, state.name, state.type, state.path));
   for (const auto &weight : report.weights)
     weights.append(nb::make_tuple(weight.type, weight.count, weight.bytes));
   for (const auto &input : report.deadInputs)
@@ -194,13 +196,34 @@ static nb::dict reportOf(const ConvertedModule &module) {
 }
 
 void corten::bindings::bindConversion(nb::module_ &module) {
+  nb::class_<ValueNames>(module, "ValueNames",
+                         "Names for values: for all, or by what they are.")
+      .def(
+          "__init__",
+          [](ValueNames *self,
+             const std::map<std::string, std::string> &byOriginal) {
+            new (self) ValueNames();
+            for (const auto &[original, name] : byOriginal) {
+              self->originals.push_back(original);
+              self->names.push_back(name);
+            }
+          },
+          nb::arg("by_original"))
+      .def(
+          "__init__",
+          [](ValueNames *self, std::vector<std::string> names) {
+            new (self) ValueNames{std::move(names), {}};
+          },
+          nb::arg("names"));
+  nb::implicitly_convertible<nb::dict, ValueNames>();
+  nb::implicitly_convertible<nb::list, ValueNames>();
+
   nb::class_<EntryPoint>(module, "EntryPoint",
                          "A program under the name it gets in the module.")
       .def(
           "__init__",
           [](EntryPoint *self, const Program &program, std::string name,
-             std::vector<std::string> inputs, std::vector<std::string> outputs,
-             std::vector<std::string> states) {
+             ValueNames inputs, ValueNames outputs, ValueNames states) {
             new (self) EntryPoint{&program, std::move(name), std::move(inputs),
                                   std::move(outputs), std::move(states)};
           },

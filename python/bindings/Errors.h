@@ -6,6 +6,7 @@
 #define CORTEN_PYTHON_BINDINGS_ERRORS_H
 
 #include "llvm/Support/Error.h"
+#include "llvm/Support/JSON.h"
 
 #include <nanobind/nanobind.h>
 
@@ -13,11 +14,23 @@
 
 namespace corten::bindings {
 
-/// The value, or else a ValueError with the message.
+/// A ValueError with the message, which may show bytes of a file.
+inline nanobind::builtin_exception valueError(llvm::Error error) {
+  return nanobind::value_error(
+      llvm::json::fixUTF8(llvm::toString(std::move(error))).c_str());
+}
+
+/// The value, or else a ValueError.
 template <typename T> T unwrap(llvm::Expected<T> result) {
   if (!result)
-    throw nanobind::value_error(llvm::toString(result.takeError()).c_str());
+    throw valueError(result.takeError());
   return std::move(*result);
+}
+
+/// Nothing, or else a ValueError.
+inline void unwrap(llvm::Error error) {
+  if (error)
+    throw valueError(std::move(error));
 }
 
 } // namespace corten::bindings

@@ -15,6 +15,7 @@
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/JSON.h"
 
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/unique_ptr.h>
@@ -75,6 +76,11 @@ void corten::bindings::bindInspect(nb::module_ &module) {
   // it.
   using Release = nb::call_guard<nb::gil_scoped_release>;
 
+  nb::enum_<ValueRole>(module, "ValueRole")
+      .value("INPUT", ValueRole::Input)
+      .value("OUTPUT", ValueRole::Output)
+      .value("STATE", ValueRole::State);
+
   nb::class_<Model>(module, "Model", "A program that was opened.")
       .def_static(
           "open",
@@ -112,20 +118,55 @@ void corten::bindings::bindInspect(nb::module_ &module) {
           [](Model &self, const std::string &overlay) {
             std::string page;
             llvm::raw_string_ostream os(page);
-            if (llvm::Error error = self.writePage(os, overlay))
-              throw nb::value_error(llvm::toString(std::move(error)).c_str());
+            bindings::unwrap(self.writePage(os, overlay));
             return page;
           },
           nb::arg("overlay"),
           "Raises ValueError if the overlay cannot be read.")
       .def("strip", &Model::stripDebugInfo)
       .def(
-          "save",
-          [](Model &self, const std::string &path, bool hash) {
-            if (llvm::Error error = self.save(path, {hash}))
-              throw nb::value_error(llvm::toString(std::move(error)).c_str());
+          "set_metadata",
+          [](Model &self, std::optional<std::string> author,
+             std::optional<std::string> license,
+             std::optional<std::string> description,
+             const std::optional<std::string> &creatorDefined) {
+            AssetMetadata &metadata = self.metadata();
+            if (creatorDefined)
+              bindings::unwrap(setCreatorDefined(*creatorDefined, metadata));
+            metadata.author = author.value_or(metadata.author);
+            metadata.license = license.value_or(metadata.license);
+            metadata.description = description.value_or(metadata.description);
           },
-          nb::arg("path"), nb::arg("hash"),
+          nb::arg("author").none(), nb::arg("license").none(),
+          nb::arg("description").none(), nb::arg("creator_defined").none(),
+          "The last is JSON. Raises ValueError if it is not.")
+      .def(
+          "rename_values",
+          [](Model &self, const std::string &entryPoint, ValueRole role,
+             const ValueNames &names) {
+            bindings::unwrap(self.renameValues(entryPoint, role, names));
+          },
+          nb::arg("entry_point"), nb::arg("role"), nb::arg("names"),
+          "Raises ValueError for what is not there, and for names that do not "
+          "fit.")
+      .def(
+          "rename_entry_point",
+          [](Model &self, const std::string &from, const std::string &to) {
+            bindings::unwrap(self.renameEntryPoint(from, to));
+          },
+          nb::arg("old"), nb::arg("new"), "Raises ValueError.")
+      .def(
+          "keep_entry_points",
+          [](Model &self, const std::vector<std::string> &names) {
+            bindings::unwrap(self.keepEntryPoints(names));
+          },
+          nb::arg("names"), "Raises ValueError.")
+      .def(
+          "save",
+          [](Model &self, const std::string &path, bool hash, bool force) {
+            bindings::unwrap(self.save(path, {hash, force}));
+          },
+          nb::arg("path"), nb::arg("hash"), nb::arg("force"),
           "Raises ValueError if the asset cannot be written.");
 
   nb::class_<ArchiveInfo>(module, "Archive", "What a .pt2 file holds.")
@@ -147,8 +188,8 @@ void corten::bindings::bindInspect(nb::module_ &module) {
 
   nb::class_<ProgramFile>(module, "ProgramFile",
                           "A .pt2 file, and what its entry point is called.")
-      .def(nb::init<std::string, std::string, std::vector<std::string>,
-                    std::vector<std::string>, std::vector<std::string>>(),
+      .def(nb::init<std::string, std::string, ValueNames, ValueNames,
+                    ValueNames>(),
            nb::arg("path"), nb::arg("name"), nb::arg("input_names"),
            nb::arg("output_names"), nb::arg("state_names"));
 
@@ -163,6 +204,13 @@ void corten::bindings::bindInspect(nb::module_ &module) {
       nb::arg("files"), nb::arg("release"), Release(),
       "A model, and warnings. Raises ValueError for what cannot be read or "
       "converted.");
+
+  module.def(
+      "merge_models",
+      [](const std::vector<Model *> &models) {
+        return bindings::unwrap(Model::merge(models));
+      },
+      nb::arg("models"), "Raises ValueError if they do not fit together.");
 
   module.def(
       "compare_models",

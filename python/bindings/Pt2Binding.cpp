@@ -34,17 +34,16 @@ void corten::bindings::bindPt2(nb::module_ &module) {
       .def(
           "__init__",
           [](Pt2EntryPoint *self, std::string file, std::string name,
-             std::string model, std::vector<std::string> inputs,
-             std::vector<std::string> outputs,
-             std::vector<std::string> states) {
+             std::string model, ValueNames inputs, ValueNames outputs,
+             ValueNames states) {
             new (self) Pt2EntryPoint{std::move(file),    std::move(name),
                                      std::move(model),   std::move(inputs),
                                      std::move(outputs), std::move(states)};
           },
           nb::arg("file"), nb::arg("name") = "main", nb::arg("model") = "",
-          nb::arg("input_names") = std::vector<std::string>(),
-          nb::arg("output_names") = std::vector<std::string>(),
-          nb::arg("state_names") = std::vector<std::string>());
+          nb::arg("input_names") = ValueNames(),
+          nb::arg("output_names") = ValueNames(),
+          nb::arg("state_names") = ValueNames());
   module.def(
       "read_pt2",
       [](const Pt2EntryPoint &entryPoint) -> std::shared_ptr<const Program> {

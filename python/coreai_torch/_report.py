@@ -22,6 +22,8 @@ class Argument:
     entrypoint: str
     name: str
     type: str
+    #: Of a buffer, in the model.
+    path: str = ""
 
 
 @dataclass(frozen=True)
@@ -171,7 +173,12 @@ class ConversionReport:
             yield table("Composites", "name", "calls", rows=counts(self.composites))
         if self.states:
             yield table(
-                "States", "name", "type", "entry point", rows=arguments(self.states)
+                "States",
+                "name",
+                "buffer",
+                "type",
+                "entry point",
+                rows=[(s.name, s.path, s.type, s.entrypoint) for s in self.states],
             )
         if self.weights:
             size = sum(weights.bytes for weights in self.weights.values())

@@ -42,10 +42,13 @@ from coreai_torch.kernels import TorchMetalKernel
 from coreai_torch.kernels._kernel import NAMESPACE as _KERNEL_NAMESPACE
 from corten import _native
 from corten._program import finish
+from corten._text import utf8, value_names
 
 if TYPE_CHECKING:
     from coreai.authoring import AIProgram
     from torch.export import ExportedProgram
+
+    from corten._text import Names
 
 _UNSET: Any = object()
 
@@ -114,9 +117,9 @@ class _Staged:
     kind: str
     #: What it took to read the program.
     read_seconds: float = 0
-    input_names: list[str] = field(default_factory=list)
-    output_names: list[str] = field(default_factory=list)
-    state_names: list[str] = field(default_factory=list)
+    input_names: list[str] | dict[str, str] = field(default_factory=list)
+    output_names: list[str] | dict[str, str] = field(default_factory=list)
+    state_names: list[str] | dict[str, str] = field(default_factory=list)
     #: What the program has marks of.
     externalized: Sequence[ExternalizedModule] = ()
     externalizing: _Externalizing | None = None
@@ -185,20 +188,6 @@ def _export(
             "Make the model exportable with torch.export first."
         )
         raise RuntimeError(msg) from error
-
-
-def _names(value: Sequence[str] | None, parameter: str) -> list[str]:
-    if value is None:
-        return []
-    if isinstance(value, str):
-        msg = f"{parameter} must be a sequence of names, not the string {value!r}"
-        raise TypeError(msg)
-    names = list(value)
-    for name in names:
-        if not isinstance(name, str):
-            msg = f"{parameter} must hold strings, got {type(name).__name__}"
-            raise TypeError(msg)
-    return names
 
 
 def _entrypoints(value: Collection[str] | None) -> set[str] | None:
@@ -280,9 +269,9 @@ class TorchConverter:
     def add_exported_program(
         self,
         exported_program: ExportedProgram,
-        input_names: Sequence[str] | None = None,
-        output_names: Sequence[str] | None = None,
-        state_names: Sequence[str] | None = None,
+        input_names: Names | None = None,
+        output_names: Names | None = None,
+        state_names: Names | None = None,
         entrypoint_name: str = "main",
         *,
         decompose: bool = False,
@@ -293,9 +282,11 @@ class TorchConverter:
         Args:
             exported_program: The program. Its weights are referred to, not
                 copied: a change to a parameter before :meth:`to_coreai` counts.
-            input_names: Names for the inputs that are not state.
-            output_names: Names for the returned values.
-            state_names: Names for mutated buffers, then mutated inputs.
+            input_names: Names for the inputs that are not state: for all, in
+                order, or a dictionary from old names to new ones.
+            output_names: The same for the returned values.
+            state_names: The same for mutated buffers, then mutated inputs. In a
+                dictionary a buffer is called by its path (``"layers.0.k"``).
             entrypoint_name: Name of the program's graph.
             decompose: Take a program as ``torch.export.export()`` returns it,
                 without ``run_decompositions()``. The result is the same and
@@ -326,9 +317,9 @@ class TorchConverter:
         module: torch.nn.Module = _UNSET,
         export_fn: Callable[[torch.nn.Module], ExportedProgram] = _UNSET,
         externalize_modules: Sequence[Any] | None = None,
-        input_names: Sequence[str] | None = None,
-        output_names: Sequence[str] | None = None,
-        state_names: Sequence[str] | None = None,
+        input_names: Names | None = None,
+        output_names: Names | None = None,
+        state_names: Names | None = None,
         entrypoint_name: str = "main",
         *,
         model: torch.nn.Module = _UNSET,
@@ -533,6 +524,7 @@ class TorchConverter:
         if not name:
             msg = "entrypoint_name must not be empty"
             raise ValueError(msg)
+        utf8(name, "entrypoint_name")
         if any(staged.entrypoint_name == name for staged in self._staged):
             msg = (
                 f"entrypoint_name={name!r} is already staged; "
@@ -544,9 +536,9 @@ class TorchConverter:
         self,
         exported_program: ExportedProgram,
         kind: str,
-        input_names: Sequence[str] | None,
-        output_names: Sequence[str] | None,
-        state_names: Sequence[str] | None,
+        input_names: Names | None,
+        output_names: Names | None,
+        state_names: Names | None,
         entrypoint_name: str,
         *,
         decompose: bool = False,
@@ -582,9 +574,9 @@ class TorchConverter:
             is_snapshot,
             kind,
             read_seconds,
-            _names(input_names, "input_names"),
-            _names(output_names, "output_names"),
-            _names(state_names, "state_names"),
+            value_names(input_names, "input_names"),
+            value_names(output_names, "output_names"),
+            value_names(state_names, "state_names"),
             externalized,
             externalizing,
             decompose and read_from is exported_program,

@@ -18,7 +18,7 @@ The package needs neither torch nor coreai-core to be imported.
 from __future__ import annotations
 
 from corten._archive import Archive, open_pt2
-from corten._model import Model, convert_pt2, diff, doctor, open
+from corten._model import Model, convert_pt2, diff, doctor, merge, open
 from corten._save import save
 from corten._types import (
     ArchiveInfo,
@@ -73,6 +73,7 @@ __all__ = [
     "convert_pt2",
     "diff",
     "doctor",
+    "merge",
     "open",
     "open_pt2",
     "save",

@@ -4,16 +4,15 @@
 from __future__ import annotations
 
 import json
-import os
 from typing import TYPE_CHECKING, cast
 
 from corten import _native
+from corten._text import path_text
 from corten._types import Example, Tensor
 
 if TYPE_CHECKING:
+    from corten._text import StrPath
     from corten._types import ArchiveInfo
-
-    StrPath = str | os.PathLike[str]
 
 
 class Archive:
@@ -56,4 +55,4 @@ def open_pt2(path: StrPath) -> Archive:
     Weights are mapped, not read. Raises ``ValueError`` for anything else, and
     says what is wrong with it. ``corten.convert_pt2`` converts one.
     """
-    return Archive(_native.Archive.open(os.fspath(path)))
+    return Archive(_native.Archive.open(path_text(path)))

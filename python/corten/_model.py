@@ -5,18 +5,18 @@ from __future__ import annotations
 
 import builtins
 import json
-import os
 import warnings
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, TextIO, cast
 
 from corten import _native
+from corten._text import path_text, utf8, value_names
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
+    from corten._text import Names, StrPath
     from corten._types import Diff, Finding, Info, Ops
-
-    StrPath = str | os.PathLike[str]
 
 
 class Model:
@@ -84,23 +84,82 @@ class Model:
         give to ops.
         """
         page = self._native.page(json.dumps(overlay) if overlay else "")
-        with builtins.open(path, "w", encoding="utf-8") as file:
+        with builtins.open(path_text(path), "w", encoding="utf-8") as file:
             file.write(page)
 
     def strip(self) -> None:
         """Remove source lines and module names. Ops keep their numbers."""
         self._native.strip()
 
-    def save(self, path: StrPath, *, hash: bool = True) -> None:
+    def set_metadata(
+        self,
+        *,
+        author: str | None = None,
+        license: str | None = None,
+        description: str | None = None,
+        creator_defined: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Say what assets that are saved tell about the model.
+
+        What is not given stays as it is. ``creator_defined`` is whatever JSON can
+        say besides.
+        """
+        for what, text in (
+            ("author", author),
+            ("license", license),
+            ("description", description),
+        ):
+            utf8(text or "", what)
+        others = None if creator_defined is None else json.dumps(dict(creator_defined))
+        self._native.set_metadata(author, license, description, others)
+
+    def rename(
+        self,
+        entry_point: str = "main",
+        *,
+        name: str | None = None,
+        inputs: Names = (),
+        outputs: Names = (),
+        states: Names = (),
+    ) -> None:
+        """Give values of an entry point other names, and itself another ``name``.
+
+        Names are a list for all values of a kind in order, or a dictionary from
+        old names to new ones. Raises ``ValueError`` for values that are not there
+        and for names that are taken.
+        """
+        entry_point = utf8(entry_point, "the name of an entry point")
+        for role, names in (
+            (_native.ValueRole.INPUT, value_names(inputs, "inputs")),
+            (_native.ValueRole.OUTPUT, value_names(outputs, "outputs")),
+            (_native.ValueRole.STATE, value_names(states, "states")),
+        ):
+            if names:
+                self._native.rename_values(entry_point, role, names)
+        if name is not None:
+            new = utf8(name, "the name of an entry point")
+            self._native.rename_entry_point(entry_point, new)
+
+    def extract(self, *entry_points: str) -> None:
+        """Remove all other entry points, and what only they need.
+
+        Raises ``ValueError`` if there is no such entry point.
+        """
+        self._native.keep_entry_points(
+            [utf8(name, "the name of an entry point") for name in entry_points]
+        )
+
+    def save(self, path: StrPath, *, hash: bool = True, force: bool = False) -> None:
         """Write an asset, whose name has to end in ``.aimodel``.
 
-        It replaces what is there in one step, when all of it is on the disk.
+        It replaces an asset that is there in one step, when all of it is on the
+        disk; with ``force`` also what is no asset.
         Without ``hash`` it has no ``main.hash``, which takes longer to make than
         to write; loaders on Linux do not look at it.
         Raises ``ValueError`` if it cannot be written; everything is then as it
         was.
         """
-        self._native.save(os.fspath(path), hash)
+        self._native.save(path_text(path), hash, force)
 
 
 def _findings(report: str) -> list[Finding]:
@@ -114,43 +173,77 @@ def open(path: StrPath) -> Model:
     Weights of an asset are mapped, not read. Raises ``ValueError`` for anything
     else, and says what is wrong with it.
     """
-    return Model(_native.Model.open(os.fspath(path)))
+    return Model(_native.Model.open(path_text(path)))
 
 
 def convert_pt2(
     path: StrPath | None = None,
     *,
     entry_points: Mapping[str, StrPath] | None = None,
-    input_names: Sequence[str] = (),
-    output_names: Sequence[str] = (),
-    state_names: Sequence[str] = (),
+    input_names: Names | Mapping[str, Names] = (),
+    output_names: Names | Mapping[str, Names] = (),
+    state_names: Names | Mapping[str, Names] = (),
     release: bool = False,
 ) -> Model:
     """Convert programs that ``torch.export.save`` wrote, without torch.
 
-    ``path`` becomes the entry point ``main``; the names are those of its values,
-    in order. ``entry_points`` gives others their names. With ``release`` nothing
-    says which files and lines ops come from. Weights stay in the files, which
-    are mapped as long as the model lives.
+    ``path`` becomes the entry point ``main``; ``entry_points`` gives others their
+    names. Names of values are a list for all of them in order, or a dictionary
+    from old names to new ones, in which a state that is a buffer is called by its
+    path (``"layers.0.k"``). Where there are several entry points, they are a
+    dictionary from entry points to such names. With ``release`` nothing says
+    which files and lines ops come from. Weights stay in the files, which are
+    mapped as long as the model lives.
 
     Raises ``ValueError`` with a list of all that cannot be converted.
     """
-    if path is None and not entry_points:
+    programs = {} if path is None else {"main": path}
+    for name, file in (entry_points or {}).items():
+        if name in programs:
+            msg = f"two entry points are called {name!r}"
+            raise ValueError(msg)
+        programs[name] = file
+    if not programs:
         msg = "convert_pt2() needs a path or entry_points"
         raise TypeError(msg)
-    files = []
-    if path is not None:
-        names = [list(input_names), list(output_names), list(state_names)]
-        files.append(_native.ProgramFile(os.fspath(path), "main", *names))
-    elif input_names or output_names or state_names:
-        msg = "names of values can be given for a single path only"
-        raise TypeError(msg)
-    for name, file in (entry_points or {}).items():
-        files.append(_native.ProgramFile(os.fspath(file), name, [], [], []))
+
+    def names_of(name: str, given: Names | Mapping[str, Any], parameter: str) -> Any:
+        if len(programs) > 1 and given:
+            if not isinstance(given, Mapping):
+                given = {"main": given}
+            if set(given) - set(programs):
+                msg = (
+                    f"{parameter} must be a dictionary from entry points, which are "
+                    f"{list(programs)}, to the names of their values"
+                )
+                raise TypeError(msg)
+            given = given.get(name, ())
+        return value_names(given, parameter)
+
+    files = [
+        _native.ProgramFile(
+            path_text(file),
+            utf8(name, "the name of an entry point"),
+            names_of(name, input_names, "input_names"),
+            names_of(name, output_names, "output_names"),
+            names_of(name, state_names, "state_names"),
+        )
+        for name, file in programs.items()
+    ]
     model, messages = _native.convert_files(files, release)
     for message in messages:
         warnings.warn(message, stacklevel=2)
     return Model(model)
+
+
+def merge(models: Sequence[Model]) -> Model:
+    """One model with the entry points of all ``models``.
+
+    It has the metadata of the first. Weights are shared with the others, not
+    copied. Raises ``ValueError`` if two entry points are called the same: then
+    ``rename`` one first.
+    """
+    return Model(_native.merge_models([model._native for model in models]))
 
 
 def diff(
@@ -178,4 +271,4 @@ def doctor(path: StrPath) -> list[Finding]:
 
     Also of one that cannot be opened because loaders refuse its version.
     """
-    return _findings(_native.examine_path(os.fspath(path)))
+    return _findings(_native.examine_path(path_text(path)))

@@ -144,9 +144,9 @@ class EntryPoint:
         self,
         program: Program,
         name: str,
-        input_names: Sequence[str],
-        output_names: Sequence[str],
-        state_names: Sequence[str],
+        input_names: list[str] | dict[str, str],
+        output_names: list[str] | dict[str, str],
+        state_names: list[str] | dict[str, str],
     ) -> None: ...
 
 class ConvertedModule:
@@ -194,9 +194,9 @@ class Pt2EntryPoint:
         file: str,
         name: str = "main",
         model: str = "",
-        input_names: Sequence[str] = ...,
-        output_names: Sequence[str] = ...,
-        state_names: Sequence[str] = ...,
+        input_names: list[str] | dict[str, str] = ...,
+        output_names: list[str] | dict[str, str] = ...,
+        state_names: list[str] | dict[str, str] = ...,
     ) -> None: ...
 
 def read_pt2(entry_point: Pt2EntryPoint) -> Program: ...
@@ -217,7 +217,7 @@ class ReceivedModule:
 
 def receive(text: bytes) -> ReceivedModule: ...
 def save_asset(
-    received: ReceivedModule, path: str, metadata: str, hash: bool
+    received: ReceivedModule, path: str, metadata: str, hash: bool, force: bool
 ) -> None: ...
 def asset_bytecode(received: ReceivedModule, simplified: bool = True) -> bytes: ...
 def rewrite_asset(path: str, through_program: bool) -> bytes: ...
@@ -287,6 +287,11 @@ def view_page(
     times: Mapping[int, float] | None,
 ) -> bytes: ...
 
+class ValueRole(enum.Enum):
+    INPUT = ...
+    OUTPUT = ...
+    STATE = ...
+
 class Model:
     """A program that was opened."""
 
@@ -300,7 +305,19 @@ class Model:
     def doctor(self) -> str: ...
     def page(self, overlay: str) -> str: ...
     def strip(self) -> None: ...
-    def save(self, path: str, hash: bool) -> None: ...
+    def set_metadata(
+        self,
+        author: str | None,
+        license: str | None,
+        description: str | None,
+        creator_defined: str | None,
+    ) -> None: ...
+    def rename_values(
+        self, entry_point: str, role: ValueRole, names: list[str] | dict[str, str]
+    ) -> None: ...
+    def rename_entry_point(self, old: str, new: str) -> None: ...
+    def keep_entry_points(self, names: Sequence[str]) -> None: ...
+    def save(self, path: str, hash: bool, force: bool) -> None: ...
 
 class Archive:
     """What a .pt2 file holds."""
@@ -319,14 +336,15 @@ class ProgramFile:
         self,
         path: str,
         name: str,
-        input_names: Sequence[str],
-        output_names: Sequence[str],
-        state_names: Sequence[str],
+        input_names: list[str] | dict[str, str],
+        output_names: list[str] | dict[str, str],
+        state_names: list[str] | dict[str, str],
     ) -> None: ...
 
 def convert_files(
     files: Sequence[ProgramFile], release: bool
 ) -> tuple[Model, list[str]]: ...
+def merge_models(models: Sequence[Model]) -> Model: ...
 def compare_models(
     first: Model, second: Model, graph: str, weights: bool, names: bool
 ) -> str: ...

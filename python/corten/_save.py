@@ -4,28 +4,32 @@
 from __future__ import annotations
 
 import json
-import os
 from typing import TYPE_CHECKING, Any
 
 from corten import _native
+from corten._text import path_text
 
 if TYPE_CHECKING:
     from coreai.authoring import AIProgram
 
+    from corten._text import StrPath
+
 
 def save(
     program: AIProgram,
-    path: str | os.PathLike[str],
+    path: StrPath,
     metadata: Any = None,
     *,
     hash: bool = True,
+    force: bool = False,
 ) -> None:
     """Write an official ``AIProgram`` as the asset ``path``, natively.
 
     The asset is the one that ``program.save_asset(path)`` writes; weights go to
     the disk from where they are, without a copy in memory. It takes the place
-    of what is at ``path`` in one step when all of it is written, so a failure
-    leaves that as it was. The name has to end in ``.aimodel``.
+    of an asset at ``path`` in one step when all of it is written, so a failure
+    leaves that as it was; with ``force`` also that of what is no asset. The name
+    has to end in ``.aimodel``.
 
     ``metadata`` is coreai-core's ``AIModelAssetMetadata``. Without ``hash`` the
     asset has no ``main.hash``, which takes longer to make than to write; loaders
@@ -41,6 +45,7 @@ def save(
         fields["license"] = metadata.license
         fields["description"] = metadata.model_description
         fields["creatorDefinedMetadata"] = metadata.creator_defined_metadata
+    target = path_text(path)
     text = json.dumps({key: value for key, value in fields.items() if value})
     received = receive(program, generic=True)
-    _native.save_asset(received, os.fspath(path), text, hash)
+    _native.save_asset(received, target, text, hash, force)

@@ -6,7 +6,7 @@ It is that of the command's JSON; docs/cli.md describes it.
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple, TypedDict
+from typing import Any, Literal, NamedTuple, TypedDict
 
 
 class DimensionRange(TypedDict):
@@ -97,6 +97,8 @@ class Metadata(TypedDict):
     license: str
     description: str
     creation_date: str
+    #: Whatever the author wanted to say besides.
+    creator_defined: dict[str, Any]
 
 
 class Info(TypedDict):

@@ -2,14 +2,17 @@
 //
 // Commands that write an asset: convert, strip.
 
-#include "Commands.h"
+#include "Saving.h"
 #include "Terminal.h"
 #include "corten/Model/Convert.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/CrashRecoveryContext.h"
+#include "llvm/Support/Format.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
 
+#include <chrono>
 #include <optional>
 
 using namespace corten;
@@ -23,29 +26,22 @@ namespace {
 struct ConvertOptions {
   std::string path;
   std::vector<std::string> entryPoints;
-  ProgramFile names;
+  NameOptions names;
+  MetadataOptions metadata;
   std::string output;
   bool release = false;
   bool asJson = false;
+  bool quiet = false;
   SaveOptions saving;
 };
 } // namespace
-
-/// What all commands that write an asset can be told.
-static void addSaving(CLI::App &command, SaveOptions &options) {
-  command.add_flag("!--no-hash", options.hash,
-                   "Leave out main.hash, the checksum of the program; it takes "
-                   "longer to make than the asset to write");
-}
 
 /// The files to convert, or what is wrong with the arguments.
 static llvm::Expected<std::vector<ProgramFile>>
 programFiles(const ConvertOptions &options) {
   std::vector<ProgramFile> files;
-  if (!options.path.empty()) {
-    files.push_back(options.names);
-    files.back().path = options.path;
-  }
+  if (!options.path.empty())
+    files.emplace_back().path = options.path;
   for (llvm::StringRef entry : options.entryPoints) {
     auto [name, path] = entry.split('=');
     if (name.empty() || path.empty())
@@ -57,12 +53,17 @@ programFiles(const ConvertOptions &options) {
   }
   if (files.empty())
     return llvm::createStringError("FILE or --entrypoint is required");
-  bool hasNames = !options.names.inputNames.empty() ||
-                  !options.names.outputNames.empty() ||
-                  !options.names.stateNames.empty();
-  if (hasNames && (files.size() > 1 || options.path.empty()))
-    return llvm::createStringError(
-        "names of values can be given for a single FILE only");
+  std::vector<std::string> entryPoints;
+  for (const ProgramFile &file : files)
+    entryPoints.push_back(file.name);
+  auto names = options.names.parse(entryPoints);
+  if (!names)
+    return names.takeError();
+  for (auto [file, own] : llvm::zip_equal(files, *names)) {
+    file.inputNames = std::move(own.inputs);
+    file.outputNames = std::move(own.outputs);
+    file.stateNames = std::move(own.states);
+  }
   return files;
 }
 
@@ -98,6 +99,8 @@ convertAndSave(const std::vector<ProgramFile> &files,
   llvm::Expected<ConvertedFiles> converted = convertSafely(files, conversion);
   if (!converted)
     return converted.takeError();
+  if (llvm::Error error = options.metadata.apply(converted->model->metadata()))
+    return error;
   progress.show("writing");
   if (llvm::Error error =
           converted->model->save(options.output, options.saving))
@@ -105,21 +108,35 @@ convertAndSave(const std::vector<ProgramFile> &files,
   return std::move(converted->warnings);
 }
 
-/// Prints what the asset is that was written.
-static int printSummary(const std::string &path,
-                        const std::vector<std::string> &warnings) {
-  llvm::Expected<std::unique_ptr<Model>> model = Model::open(path);
+/// Says what the asset is that was written: as JSON, or on a line.
+static int printSummary(const ConvertOptions &options,
+                        const std::vector<std::string> &warnings,
+                        std::chrono::duration<double> time) {
+  llvm::Expected<std::unique_ptr<Model>> model = Model::open(options.output);
   if (!model)
     return fail(model.takeError());
+  ProgramInfo info = (*model)->info();
+  if (!options.asJson) {
+    uint64_t tensors = 0;
+    for (const WeightGroup &group : info.weights)
+      tensors += group.count;
+    llvm::outs() << options.output << ": " << info.operations.total()
+                 << " operations, " << describeBytes(info.weightBytes())
+                 << " of weights in " << tensors << " tensors, "
+                 << describeBytes(info.fileSize.value_or(0)) << ", "
+                 << llvm::format("%.2f s", time.count()) << '\n';
+    return Success;
+  }
   llvm::json::Array texts;
   for (const std::string &warning : warnings)
     texts.push_back(llvm::json::fixUTF8(warning));
   printJson(llvm::json::Object{{"warnings", std::move(texts)},
-                               {"info", infoJson((*model)->info())}});
+                               {"info", infoJson(info)}});
   return Success;
 }
 
 static int runConvert(const ConvertOptions &options) {
+  auto start = std::chrono::steady_clock::now();
   llvm::Expected<std::vector<ProgramFile>> files = programFiles(options);
   if (!files)
     return fail(files.takeError());
@@ -129,7 +146,10 @@ static int runConvert(const ConvertOptions &options) {
     return failAtLength(warnings.takeError());
   for (const std::string &warning : *warnings)
     llvm::errs() << "corten: warning: " << warning << '\n';
-  return options.asJson ? printSummary(options.output, *warnings) : Success;
+  if (options.quiet && !options.asJson)
+    return Success;
+  return printSummary(options, *warnings,
+                      std::chrono::steady_clock::now() - start);
 }
 
 void tool::addConvert(CLI::App &app, int &exitCode) {
@@ -142,19 +162,9 @@ void tool::addConvert(CLI::App &app, int &exitCode) {
   command->add_option("-o,--output", options->output, "The asset to write")
       ->type_name("PATH")
       ->required();
-  auto addNames = [&](const char *flag, std::vector<std::string> &names,
-                      const char *help) {
-    command->add_option(flag, names, help)
-        ->type_name("NAME,...")
-        ->delimiter(',')
-        ->allow_extra_args(false);
-  };
-  addNames("--input-names", options->names.inputNames,
-           "Names for the inputs, in order");
-  addNames("--output-names", options->names.outputNames,
-           "Names for the outputs, in order");
-  addNames("--state-names", options->names.stateNames,
-           "Names for the states: mutated buffers, then mutated inputs");
+  options->names.addTo(*command,
+                       "Names for the states: mutated buffers, then mutated "
+                       "inputs; or BUFFER=NEW,...");
   command
       ->add_option("--entrypoint", options->entryPoints,
                    "One more entry point of this name; may be repeated")
@@ -162,8 +172,10 @@ void tool::addConvert(CLI::App &app, int &exitCode) {
       ->allow_extra_args(false);
   command->add_flag("--release", options->release,
                     "Leave out source files, lines and module names");
+  options->metadata.addTo(*command);
   command->add_flag("--json", options->asJson,
                     "Print as JSON what was written");
+  command->add_flag("--quiet", options->quiet, "Print no summary");
   addSaving(*command, options->saving);
   command->footer(
       "Examples:\n"
@@ -171,7 +183,7 @@ void tool::addConvert(CLI::App &app, int &exitCode) {
       "  corten convert model.pt2 -o model.aimodel --input-names image "
       "--release\n"
       "  corten convert --entrypoint encode=encoder.pt2 --entrypoint "
-      "decode=decoder.pt2 -o model.aimodel");
+      "decode=decoder.pt2 --input-names encode=image -o model.aimodel");
   command->callback([options, &exitCode] { exitCode = runConvert(*options); });
 }
 

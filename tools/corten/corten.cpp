@@ -4,6 +4,7 @@
 
 #include "Commands.h"
 #include "corten/Asset/Asset.h"
+#include "corten/Support/Text.h"
 #include "corten/Version.h"
 
 #include "llvm/Support/JSON.h"
@@ -62,10 +63,14 @@ int main(int argc, char **argv) {
   tool::addInfo(app, exitCode);
   tool::addPrint(app, exitCode);
   tool::addStrip(app, exitCode);
+  tool::addEdit(app, exitCode);
   tool::addDoctor(app, exitCode);
   tool::addOps(app, exitCode);
   tool::addView(app, exitCode);
   tool::addHelp(app, exitCode);
+  for (const char *argument : llvm::ArrayRef(argv, argc))
+    if (llvm::Error error = checkUtf8("an argument", argument))
+      return tool::fail(std::move(error));
   if (argc < 2) {
     llvm::errs() << app.help();
     return tool::BadInput;

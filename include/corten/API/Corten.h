@@ -13,6 +13,7 @@
 #include "corten/C/Corten.h"
 
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
@@ -103,11 +104,27 @@ struct ProgramFile {
   std::vector<std::string> inputNames;
   std::vector<std::string> outputNames;
   std::vector<std::string> stateNames;
+  /// None, or the values that get these names, as many; others keep theirs.
+  /// They are called as in the program; a state that is a buffer, by its path.
+  std::vector<std::string> inputOriginals;
+  std::vector<std::string> outputOriginals;
+  std::vector<std::string> stateOriginals;
+};
+
+/// What an asset says about itself; what is not given stays as it is.
+struct Metadata {
+  std::optional<std::string> author;
+  std::optional<std::string> license;
+  std::optional<std::string> description;
+  /// Whatever the author wants to say besides: a JSON object.
+  std::optional<std::string> creatorDefined;
 };
 
 struct SaveOptions {
   /// Leave out main.hash, which takes longer to make than to write.
   bool withoutHash = false;
+  /// Replace also what is no asset.
+  bool force = false;
 };
 
 struct ConvertOptions {
@@ -173,22 +190,28 @@ public:
   /// the error lists everything that cannot be converted, on several lines.
   static Result<Model> convert(const std::vector<ProgramFile> &files,
                                const ConvertOptions &options = {}) {
-    struct Names {
-      std::vector<const char *> inputs, outputs, states;
-    };
-    std::vector<Names> names;
-    std::vector<CortenProgramFile> given;
+    // What the C structures point to.
+    std::deque<std::vector<const char *>> lists;
+    std::deque<CortenProgramFile> given;
     std::vector<const CortenProgramFile *> all;
-    names.reserve(files.size());
-    given.reserve(files.size());
+    auto pointers = [&](const std::vector<std::string> &texts) {
+      lists.push_back(detail::pointers(texts));
+      return texts.empty() ? nullptr : lists.back().data();
+    };
     for (const ProgramFile &file : files) {
-      Names &own = names.emplace_back(Names{detail::pointers(file.inputNames),
-                                            detail::pointers(file.outputNames),
-                                            detail::pointers(file.stateNames)});
+      for (const auto &[names, originals] :
+           {std::pair(&file.inputNames, &file.inputOriginals),
+            std::pair(&file.outputNames, &file.outputOriginals),
+            std::pair(&file.stateNames, &file.stateOriginals)})
+        if (!originals->empty() && originals->size() != names->size())
+          return Error(file.path + ": a name for each original is needed");
       given.push_back({sizeof(CortenProgramFile), file.path.c_str(),
-                       file.name.c_str(), own.inputs.data(), own.inputs.size(),
-                       own.outputs.data(), own.outputs.size(),
-                       own.states.data(), own.states.size()});
+                       file.name.c_str(), pointers(file.inputNames),
+                       file.inputNames.size(), pointers(file.outputNames),
+                       file.outputNames.size(), pointers(file.stateNames),
+                       file.stateNames.size(), pointers(file.inputOriginals),
+                       pointers(file.outputOriginals),
+                       pointers(file.stateOriginals)});
       all.push_back(&given.back());
     }
     CortenConvertOptions how = {sizeof(CortenConvertOptions), options.release};
@@ -197,6 +220,53 @@ public:
             cortenConvert(all.data(), all.size(), &how, &model))
       return detail::take(error);
     return Model(model);
+  }
+
+  /// One model with the entry points of several, which must not be called the
+  /// same. It has the metadata of the first, and needs none of them afterwards.
+  static Result<Model> merge(const std::vector<const Model *> &models) {
+    std::vector<CortenModel *> handles;
+    for (const Model *model : models)
+      handles.push_back(model->handle.get());
+    CortenModel *merged = nullptr;
+    if (CortenError *error =
+            cortenMerge(handles.data(), handles.size(), &merged))
+      return detail::take(error);
+    return Model(merged);
+  }
+
+  /// Gives values of an entry point other names; `originals` are what they are
+  /// called, none if there is a name for each.
+  Status renameValues(const std::string &entryPoint, CortenRole role,
+                      const std::vector<std::string> &names,
+                      const std::vector<std::string> &originals = {}) {
+    if (!originals.empty() && originals.size() != names.size())
+      return Error("a name for each original is needed");
+    std::vector<const char *> from = detail::pointers(originals);
+    std::vector<const char *> to = detail::pointers(names);
+    return detail::status(cortenModelRenameValues(
+        handle.get(), entryPoint.c_str(), role,
+        originals.empty() ? nullptr : from.data(), to.data(), to.size()));
+  }
+  Status renameEntryPoint(const std::string &from, const std::string &to) {
+    return detail::status(
+        cortenModelRenameEntryPoint(handle.get(), from.c_str(), to.c_str()));
+  }
+  /// Removes all other entry points, and what only they need.
+  Status extract(const std::vector<std::string> &entryPoints) {
+    std::vector<const char *> names = detail::pointers(entryPoints);
+    return detail::status(
+        cortenModelExtract(handle.get(), names.data(), names.size()));
+  }
+  /// Says what assets that are written of this model tell about it.
+  Status setMetadata(const Metadata &metadata) {
+    auto text = [](const std::optional<std::string> &value) {
+      return value ? value->c_str() : nullptr;
+    };
+    CortenMetadata given = {sizeof(CortenMetadata), text(metadata.author),
+                            text(metadata.license), text(metadata.description),
+                            text(metadata.creatorDefined)};
+    return detail::status(cortenModelSetMetadata(handle.get(), &given));
   }
 
   std::vector<EntryPoint> entryPoints() const {
@@ -242,11 +312,12 @@ public:
   /// Removes source lines and module names. Ops keep their numbers.
   Status strip() { return detail::status(cortenModelStrip(handle.get())); }
 
-  /// Writes an asset, which replaces what is at `path` in one step.
+  /// Writes an asset, which replaces one at `path` in one step.
   Status save(const std::string &path, const SaveOptions &options = {}) const {
     CortenSaveOptions given = {};
     given.size = sizeof(given);
     given.withoutHash = options.withoutHash;
+    given.force = options.force;
     return detail::status(cortenModelSave(handle.get(), path.c_str(), &given));
   }
 

@@ -35,6 +35,9 @@ struct AssetMetadata {
 /// a parser is refused without parsing it.
 llvm::Expected<AssetMetadata> parseMetadata(llvm::StringRef text);
 
+/// Replaces what the author says besides, by the members of a JSON object.
+llvm::Error setCreatorDefined(llvm::StringRef text, AssetMetadata &metadata);
+
 /// Says what an author leaves open: the layout, that we are the producer, and
 /// the date. That is now, or what SOURCE_DATE_EPOCH says, for those who want
 /// the same bytes from every build.

@@ -92,17 +92,34 @@ CORTEN_EXPORT CortenError *cortenModelText(CortenModel *model,
 /** Removes source lines and module names. Ops keep their numbers. */
 CORTEN_EXPORT CortenError *cortenModelStrip(CortenModel *model);
 
+/** What an asset says about itself; see cortenModelSetMetadata. */
+typedef struct CortenMetadata {
+  size_t size; /**< sizeof(CortenMetadata) */
+  /** NULL leaves what is there. */
+  const char *author;
+  const char *license;
+  const char *description;
+  /** Whatever the author wants to say besides: a JSON object. */
+  const char *creatorDefined;
+} CortenMetadata;
+
+/** Says what assets that are written of this model tell about it. */
+CORTEN_EXPORT CortenError *
+cortenModelSetMetadata(CortenModel *model, const CortenMetadata *metadata);
+
 /** How an asset is written; see cortenModelSave. */
 typedef struct CortenSaveOptions {
   size_t size; /**< sizeof(CortenSaveOptions) */
   /** Not 0: without main.hash, which takes longer to make than to write. */
   int withoutHash;
+  /** Not 0: replaces also what is no asset. */
+  int force;
 } CortenSaveOptions;
 
 /**
- * Writes the asset `path`, which has to end in .aimodel. It replaces what is
- * there in one step, when all of it is on the disk; after a failure everything
- * is as it was. `options` may be NULL.
+ * Writes the asset `path`, which has to end in .aimodel. It replaces an asset
+ * that is there in one step, when all of it is on the disk; after a failure
+ * everything is as it was. `options` may be NULL.
  */
 CORTEN_EXPORT CortenError *cortenModelSave(CortenModel *model, const char *path,
                                            const CortenSaveOptions *options);
@@ -126,6 +143,13 @@ typedef struct CortenProgramFile {
   /** Of mutated buffers, then of mutated inputs. */
   const char *const *stateNames;
   size_t stateNameCount;
+  /**
+   * Not NULL: the values that get the names above, as many; others keep theirs.
+   * They are called as in the program; a state that is a buffer, by its path.
+   */
+  const char *const *inputOriginals;
+  const char *const *outputOriginals;
+  const char *const *stateOriginals;
 } CortenProgramFile;
 
 typedef struct CortenConvertOptions {
@@ -257,6 +281,35 @@ CORTEN_EXPORT size_t cortenModelValueCount(CortenModel *model,
 CORTEN_EXPORT CortenError *cortenModelValue(CortenModel *model,
                                             size_t entryPoint, CortenRole role,
                                             size_t number, CortenValue *value);
+
+/*===------------------------------------------------------------------------===
+ * Editing
+ *
+ * What an entry point or a value of the model was called before may not be used
+ * afterwards. After a failure the model is as it was.
+ *===----------------------------------------------------------------------===*/
+
+/**
+ * Gives values of an entry point other names. `originals` are what `count` of
+ * them are called; NULL for all of them, in order.
+ */
+CORTEN_EXPORT CortenError *
+cortenModelRenameValues(CortenModel *model, const char *entryPoint,
+                        CortenRole role, const char *const *originals,
+                        const char *const *names, size_t count);
+CORTEN_EXPORT CortenError *cortenModelRenameEntryPoint(CortenModel *model,
+                                                       const char *from,
+                                                       const char *to);
+/** Removes all other entry points, and what only they need. */
+CORTEN_EXPORT CortenError *cortenModelExtract(CortenModel *model,
+                                              const char *const *entryPoints,
+                                              size_t count);
+/**
+ * One model with the entry points of several, which must not be called the
+ * same. It has the metadata of the first, and needs none of them afterwards.
+ */
+CORTEN_EXPORT CortenError *cortenMerge(CortenModel *const *models, size_t count,
+                                       CortenModel **merged);
 
 /*===------------------------------------------------------------------------===
  * Findings

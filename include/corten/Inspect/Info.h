@@ -10,6 +10,7 @@
 #include "corten/Inspect/Compression.h"
 #include "corten/Inspect/OpCount.h"
 
+#include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <cstdint>
@@ -17,9 +18,6 @@
 #include <string>
 #include <vector>
 
-namespace llvm::json {
-class Object;
-} // namespace llvm::json
 namespace mlir {
 class ModuleOp;
 } // namespace mlir
@@ -98,6 +96,7 @@ struct ProgramInfo {
   std::string license;
   std::string description;
   std::string creationDate;
+  llvm::json::Object creatorDefined;
   /// Bytes of the program's file; none for a program that is not in an asset.
   std::optional<uint64_t> fileSize;
 

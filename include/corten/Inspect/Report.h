@@ -18,6 +18,8 @@ struct ConversionReport {
     std::string entryPoint;
     std::string name;
     std::string type;
+    /// Of a buffer, in the model ("layers.0.k").
+    std::string path;
   };
   struct Weights {
     /// Element type in the module ("f32", "si32").

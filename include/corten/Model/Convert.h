@@ -6,6 +6,7 @@
 #ifndef CORTEN_MODEL_CONVERT_H
 #define CORTEN_MODEL_CONVERT_H
 
+#include "corten/Conversion/AtenToCoreAI/ValueNames.h"
 #include "corten/Model/Model.h"
 
 #include <functional>
@@ -18,10 +19,10 @@ struct ProgramFile {
   std::string path;
   /// Of the entry point.
   std::string name = "main";
-  /// Empty lists keep the names of the exported program.
-  std::vector<std::string> inputNames;
-  std::vector<std::string> outputNames;
-  std::vector<std::string> stateNames;
+  ValueNames inputNames;
+  ValueNames outputNames;
+  /// Of mutated buffers, then of mutated inputs.
+  ValueNames stateNames;
 };
 
 struct ConvertFilesOptions {

@@ -8,7 +8,9 @@
 #ifndef CORTEN_MODEL_MODEL_H
 #define CORTEN_MODEL_MODEL_H
 
+#include "corten/Asset/Metadata.h"
 #include "corten/Asset/SaveOptions.h"
+#include "corten/Conversion/AtenToCoreAI/ValueNames.h"
 #include "corten/Inspect/Doctor.h"
 #include "corten/Inspect/Info.h"
 
@@ -23,6 +25,9 @@
 #include <vector>
 
 namespace corten {
+
+/// What a value is to the callers of an entry point.
+enum class ValueRole : uint8_t { Input, Output, State };
 
 /// How a program is written as text.
 struct PrintOptions {
@@ -68,8 +73,28 @@ public:
   /// Removes source lines, module paths and what else debuggers want. Numbers
   /// of ops stay, so that recordings can still be matched with the original.
   void stripDebugInfo();
+
+  /// What an asset that is written says about itself. completeMetadata() fills
+  /// in what is left open.
+  AssetMetadata &metadata();
+
+  /// Gives values of an entry point other names; all of them in order, or
+  /// some. Fails, and changes nothing, on values that are not there and on
+  /// names that do not differ.
+  llvm::Error renameValues(llvm::StringRef entryPoint, ValueRole role,
+                           const ValueNames &names);
+  llvm::Error renameEntryPoint(llvm::StringRef from, llvm::StringRef to);
+  /// Removes the other entry points, and what only they need.
+  llvm::Error keepEntryPoints(llvm::ArrayRef<std::string> names);
+  /// One model with the entry points of all, which have to have different
+  /// names. It has the metadata of the first; weights are shared with the
+  /// others, which may go.
+  static llvm::Expected<std::unique_ptr<Model>>
+  merge(llvm::ArrayRef<Model *> models);
+
   /// Writes an asset. The folder appears when all of it is on the disk, and
-  /// replaces what was there; after a failure everything is as it was.
+  /// replaces an asset that was there; after a failure everything is as it
+  /// was. See writeAsset().
   llvm::Error save(llvm::StringRef path, SaveOptions options = {});
 
   /// The program, which belongs to the model.
@@ -80,6 +105,7 @@ private:
   explicit Model(std::unique_ptr<State> state);
   static llvm::Expected<std::unique_ptr<Model>> openAsset(llvm::StringRef path);
   static llvm::Expected<std::unique_ptr<Model>> openFile(llvm::StringRef path);
+  llvm::Error checkNames();
   std::unique_ptr<State> state;
 };
 

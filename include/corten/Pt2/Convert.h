@@ -26,11 +26,10 @@ struct Pt2EntryPoint {
   std::string name = "main";
   /// Of the program in the file; may be left out where there is only one.
   std::string model;
-  /// Empty lists keep the names of the exported program.
-  std::vector<std::string> inputNames;
-  std::vector<std::string> outputNames;
+  ValueNames inputNames;
+  ValueNames outputNames;
   /// Of mutated buffers, then of mutated inputs.
-  std::vector<std::string> stateNames;
+  ValueNames stateNames;
 };
 
 /// Reads a program, decomposed or not, so that it can be converted. Fails with

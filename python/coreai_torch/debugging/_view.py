@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from corten import _native
 from corten._receive import receive
+from corten._text import path_text
 
 if TYPE_CHECKING:
     from coreai.authoring import AIProgram
@@ -87,7 +88,7 @@ def view(
         title = title or "Program"
         target = Path(name)
     else:
-        target = Path(path)
+        target = Path(path_text(path))
     # Weights are shown by size, which their types tell.
     module = receive(program, weights=False)
     target.write_bytes(_native.view_page(module, title or target.stem, errors, times))

@@ -186,7 +186,7 @@ def test_empty_sequences_keep_the_defaults():
         ({"input_names": ["a"]}, ["live inputs", "2", "'x', 'y'", "1", "'a'"]),
         ({"output_names": ["a", "b"]}, ["live outputs", "1", "'mul'", "2", "'a', 'b'"]),
         ({"state_names": []}, []),
-        ({"state_names": ["a", "b"]}, ["stateful inputs", "1", "'b_s'", "2", "'b'"]),
+        ({"state_names": ["a", "b"]}, ["stateful inputs", "1", "'s'", "2", "'b'"]),
     ],
 )
 def test_a_wrong_number_of_names_is_counted(names, fragments):
@@ -210,6 +210,95 @@ def test_names_must_be_strings(bad):
     case = exported(module(lambda self, x: x * 2), (torch.randn(2),))
     with pytest.raises(TypeError):
         TorchConverter().add_exported_program(case, input_names=bad)
+
+
+class Layer(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("k", torch.zeros(2))
+
+    def forward(self, x):
+        self.k.add_(x)
+        return x + self.k
+
+
+class Nested(torch.nn.Module):
+    """Its own buffer is registered after those of its layers."""
+
+    def __init__(self):
+        super().__init__()
+        self.layers = torch.nn.ModuleList([Layer(), Layer()])
+        self.register_buffer("steps", torch.zeros(2))
+
+    def forward(self, x, cache):
+        for layer in reversed(self.layers):
+            x = layer(x)
+        self.steps.add_(1)
+        cache.add_(x)
+        return x * 2, self.steps
+
+
+NESTED = (torch.randn(2), torch.zeros(2))
+
+
+@pytest.mark.parametrize("decompose", [False, True])
+def test_states_come_in_the_order_of_named_buffers(decompose):
+    case = Nested()
+    program = torch.export.export(case, NESTED)
+    if not decompose:
+        program = program.run_decompositions(coreai_torch.get_decomp_table())
+    converter = TorchConverter().add_exported_program(program, decompose=decompose)
+    converter.to_coreai()
+    states = converter.report().states
+    paths = [name for name, _ in case.named_buffers()]
+    assert paths == ["steps", "layers.0.k", "layers.1.k"]
+    assert [state.path for state in states] == [*paths, ""]
+    assert [state.name for state in states][-1] == "cache"
+    assert "layers.0.k" in str(converter.report())
+
+
+def test_names_by_what_values_are_called():
+    names = {
+        "input_names": {"x": "tokens"},
+        "output_names": {"mul": "scaled"},
+        "state_names": {"layers.1.k": "k1", "b_steps": "steps", "cache": "kept"},
+    }
+    program = convert(exported(Nested(), NESTED), **names)
+    buffers = ["steps", "b_layers_0_k", "k1"]
+    assert interface(program) == (
+        [*buffers, "tokens", "kept"],
+        [*buffers, "kept", "scaled"],
+        [],
+    )
+    # The new value of a state is an output as well if there is a name for it.
+    case = exported(
+        module(lambda self, x: self.s.add_(x), s=torch.zeros(2)), NESTED[:1]
+    )
+    assert interface(convert(case))[1] == ["b_s"]
+    assert interface(convert(case, output_names={"add": "new"}))[1] == ["b_s", "new"]
+
+
+@pytest.mark.parametrize(
+    ("names", "message"),
+    [
+        (
+            {"state_names": {"layers.2.k": "a"}},
+            r"stateful inputs \['steps', 'layers.0.k', 'layers.1.k', 'cache'\], and no "
+            r"'layers.2.k'",
+        ),
+        ({"input_names": {"y": "a"}}, r"live inputs \['x'\], and no 'y'"),
+        ({"output_names": {"y": "a"}}, r"live outputs \['mul'\], and no 'y'"),
+        ({"state_names": {"steps": "a", "b_steps": "b"}}, "two names for 'steps'"),
+        ({"state_names": {"steps": "x"}}, "'x' is used twice"),
+        (
+            {"state_names": ["a"]},
+            r"4 stateful inputs \['steps', 'layers.0.k', 'layers.1.k', 'cache'\]",
+        ),
+    ],
+)
+def test_a_name_for_what_is_not_there(names, message):
+    with pytest.raises(ValueError, match=message):
+        convert(exported(Nested(), NESTED), **names)
 
 
 def test_limits_of_sizes_are_kept(tmp_path):

@@ -19,21 +19,17 @@ from typing import Any, Literal, get_args, get_origin, is_typeddict
 import pytest
 import torch
 from coreai.authoring import AIModelAsset
-from support.command import CORTEN, Written, corten, export
+from support.command import (
+    CORTEN,
+    Written,
+    commands,
+    corten,
+    export,
+    file_commands,
+)
 from support.runtime import _call
 
-from corten import _types, open_pt2
-
-
-def commands() -> list[str]:
-    """The subcommands, as the help lists them."""
-    listed = corten("--help").out.split("Subcommands:")[1].split("\n\n")[0]
-    return re.findall(r"^  (\w+)", listed, re.MULTILINE)
-
-
-def file_commands() -> list[str]:
-    """Those that read files."""
-    return [name for name in commands() if name not in ("help", "completion")]
+from corten import _types, convert_pt2, open_pt2
 
 
 def check_type(value: Any, kind: Any) -> None:
@@ -50,6 +46,8 @@ def check_type(value: Any, kind: Any) -> None:
         for name, element in value.items():
             check_type(name, get_args(kind)[0])
             check_type(element, get_args(kind)[1])
+    elif kind is Any:
+        pass
     elif get_origin(kind) is Literal:
         assert value in get_args(kind)
     elif get_args(kind):
@@ -66,23 +64,35 @@ def fits(value: Any, kind: Any) -> bool:
     return True
 
 
-def on_a_terminal(*arguments: str | Path) -> tuple[int, str]:
-    """The exit status, and what is shown beside the output."""
+def on_a_terminal(
+    *arguments: str | Path, stream: str = "stderr", **environment: str
+) -> tuple[int, str]:
+    """The exit status, and what is shown beside the output, or as the output."""
     terminal, side = pty.openpty()
-    done = subprocess.run([CORTEN, *arguments], stderr=side, check=False)
+    running = subprocess.Popen(
+        [CORTEN, *arguments],
+        env={**os.environ, **environment},
+        **{stream: side},  # type: ignore[call-overload]
+    )
     os.close(side)
-    shown = ""
+    shown = b""
     # A terminal whose other side is closed ends in an error.
     with contextlib.suppress(OSError):
-        while more := os.read(terminal, 1000).decode():
+        while more := os.read(terminal, 1000):
             shown += more
     os.close(terminal)
-    return done.returncode, shown
+    return running.wait(60), shown.decode()
 
 
 def test_version() -> None:
     answer = corten("--version")
     assert (answer.status, answer.out) == (0, "corten 0.1.0\n")
+
+
+def open_converted(archive: Path, path: Path) -> str:
+    """The text of the asset that an archive becomes."""
+    assert corten("convert", archive, "-o", path).status == 0
+    return corten("print", path).out
 
 
 @pytest.fixture(scope="module")
@@ -155,6 +165,19 @@ class TestPrint:
 
     def test_weights_are_not_printed(self, classifier: Written) -> None:
         assert len(corten("print", classifier.path).out) < 10_000
+
+    def test_small_weights_have_a_name(self, tmp_path: Path) -> None:
+        """They stand in the program itself, which has none for them."""
+        layers = torch.nn.Sequential(*(torch.nn.Linear(40, 40) for _ in range(2)))
+        model = torch.nn.ModuleDict({"layers": layers})
+        model.forward = lambda x: layers(x)  # type: ignore[assignment]
+        exported = torch.export.export(model, (torch.ones(1, 40),))
+        torch.export.save(exported, tmp_path / "a.pt2")
+        text = open_converted(tmp_path / "a.pt2", tmp_path / "a.aimodel")
+        assert "__elided__" not in text
+        for name in ("constant_of_layers.0", "constant_of_layers.1"):
+            assert f"dense_resource<{name}> : tensor<40xf32>" in text
+        assert corten("print", tmp_path / "a.aimodel").out == text
 
     def test_one_graph(self, classifier: Written) -> None:
         out = corten("print", "--graph", "main", classifier.path).out
@@ -254,7 +277,7 @@ class TestConvert:
         path = tmp_path / "converted.aimodel"
         answer = corten(
             *("convert", classifier.archive, "-o", path, "--input-names", "image"),
-            *("--output-names", "probs,features", "--state-names", "calls"),
+            *("--output-names", "probs,features", "--state-names", "calls", "--quiet"),
         )
         assert (answer.status, answer.out, answer.err) == (0, "", "")
         return path
@@ -300,6 +323,36 @@ class TestConvert:
         assert [entry["name"] for entry in info["entry_points"]] == ["a", "b"]
         one = corten("info", "--json", classifier.path).json
         assert info["weight_bytes"] < 1.1 * one["weight_bytes"]
+
+    def test_names_of_several_entry_points(
+        self, classifier: Written, tmp_path: Path
+    ) -> None:
+        path = tmp_path / "two.aimodel"
+        archive = classifier.archive
+        answer = corten(
+            *("convert", archive, "--entrypoint", f"b={archive}", "-o", path),
+            *("--input-names", "b=picture", "--output-names", "main=p,f"),
+            *("--state-names", "b=calls=k0"),
+        )
+        assert answer.status == 0
+        main, other = corten("info", "--json", path).json["entry_points"]
+
+        def names(values: list[dict[str, str]]) -> list[str]:
+            return [value["name"] for value in values]
+
+        assert names(main["inputs"]) == ["image"]
+        assert names(main["outputs"]) == ["p", "f"]
+        assert names(main["states"]) == ["b_calls"]
+        assert names(other["inputs"]) == ["picture"]
+        assert names(other["states"]) == ["k0"]
+        model = convert_pt2(
+            archive,
+            entry_points={"b": archive},
+            input_names={"b": ["picture"]},
+            output_names={"main": ["p", "f"]},
+            state_names={"b": {"calls": "k0"}},
+        )
+        assert model.info()["entry_points"] == [main, other]
 
     def test_the_same_bytes(
         self, classifier: Written, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -395,7 +448,11 @@ class TestConvert:
         [
             ([], "FILE or --entrypoint is required"),
             (["--entrypoint", "main"], "want NAME=FILE, not main"),
-            (["model.pt2", "--entrypoint", "b=c", "--input-names", "x"], "single"),
+            (
+                ["model.pt2", "--entrypoint", "b=c", "--input-names", "x"],
+                "as in main=x",
+            ),
+            (["model.pt2", "--input-names", "x,image=y"], "not both"),
             (["model.pt2", "--input-names", "x,y,z"], "3"),
             (["nowhere.pt2"], "nowhere.pt2"),
             (["bad.pt2"], "bad.pt2"),
@@ -476,6 +533,46 @@ class TestDiff:
         second.write_text(text.replace(weights[:8], "0000803f"))
         assert corten("diff", first, second).status == 1
         assert corten("diff", "--ignore-weights", first, second).status == 0
+
+    def test_names(self, classifier: Written, tmp_path: Path) -> None:
+        """Callers bind by them, so they count."""
+        other = tmp_path / "other.aimodel"
+        names = ("--input-names", "picture", "--output-names", "probs=p")
+        assert corten("edit", classifier.path, *names, "-o", other).status == 0
+        answer = corten("diff", classifier.path, other)
+        assert answer.status == 1
+        assert re.search(r"input +│ image +│ picture ", answer.out)
+        (graph, _) = corten("diff", "--json", classifier.path, other).json["graphs"]
+        assert graph["names"] == [
+            {"role": "input", "source": "image", "target": "picture"},
+            {"role": "output", "source": "probs", "target": "p"},
+        ]
+        assert (graph["same"], graph["operations"]) == (False, [])
+        page = tmp_path / "diff.html"
+        assert corten("diff", classifier.path, other, "-o", page).status == 1
+        assert "picture" in page.read_text()
+        same = corten("diff", "--ignore-names", classifier.path, other)
+        assert same.status == 0
+        assert "picture" not in same.out
+
+    def test_a_narrow_terminal(self, classifier: Written, changed: Path) -> None:
+        def rows(text: str) -> list[str]:
+            return [line for line in text.splitlines() if line.startswith("│")]
+
+        whole = corten("diff", classifier.path, changed).out
+        assert max(map(len, rows(whole))) > 70
+        _, shown = on_a_terminal(
+            "diff", classifier.path, changed, stream="stdout", COLUMNS="70"
+        )
+        assert {len(row) for row in rows(shown)} == {70}
+        # Cells go on in further lines; nothing is lost but blanks.
+        assert len(rows(shown)) > len(rows(whole))
+        for i in range(6):
+            cells = [
+                "".join(row.split("│")[i + 1].strip() for row in rows(text))
+                for text in (whole, shown)
+            ]
+            assert cells[0].replace(" ", "") == cells[1].replace(" ", "")
 
     def test_page(self, classifier: Written, changed: Path, tmp_path: Path) -> None:
         page = tmp_path / "diff.html"

@@ -80,6 +80,29 @@ def test_release(examples: Path, classifier: Written, tmp_path: Path) -> None:
     assert ".aimodel" in done.stderr
 
 
+def test_merge(examples: Path, classifier: Written, tmp_path: Path) -> None:
+    out = tmp_path / "out.aimodel"
+    done = run(examples / "merge", out, classifier.path, classifier.archive)
+    assert (done.returncode, done.stderr) == (0, "")
+    info = corten("info", "--json", out).json
+    assert [
+        (entry["name"], [value["name"] for value in entry["inputs"]])
+        for entry in info["entry_points"]
+    ] == [("prefill", ["tokens"]), ("decode", ["tokens"])]
+    assert info["metadata"]["description"] == "both phases"
+    # A folder that is no asset stays.
+    (tmp_path / "mine.aimodel").mkdir()
+    (tmp_path / "mine.aimodel" / "file").write_text("")
+    done = run(
+        examples / "merge",
+        tmp_path / "mine.aimodel",
+        classifier.path,
+        classifier.archive,
+    )
+    assert done.returncode == 2
+    assert "no asset" in done.stderr
+
+
 def test_archive(examples: Path, classifier: Written, tmp_path: Path) -> None:
     done = run(examples / "archive", classifier.archive)
     assert (done.returncode, done.stdout) == (
@@ -147,6 +170,31 @@ def test_callers_of_another_release(installed: Path, classifier: Written) -> Non
     assert message == b"entry point main has no value 1 of this role"
     library.cortenErrorFree(ctypes.c_void_p(error))
     library.cortenModelFree(model)
+
+
+def test_bytes_that_are_no_text(installed: Path, classifier: Written) -> None:
+    library = ctypes.CDLL(str(next(installed.rglob("libcorten.so"))))
+    library.cortenErrorMessage.restype = ctypes.c_char_p
+    functions = ("ModelOpen", "ArchiveOpen", "Examine", "ModelSave", "ModelText")
+    for name in (*functions, "ModelRenameEntryPoint"):
+        getattr(library, f"corten{name}").restype = ctypes.c_void_p
+
+    def message(error: int) -> str:
+        text = library.cortenErrorMessage(ctypes.c_void_p(error)).decode()
+        library.cortenErrorFree(ctypes.c_void_p(error))
+        return str(text)
+
+    result = ctypes.c_void_p()
+    for name in ("ModelOpen", "ArchiveOpen", "Examine"):
+        error = getattr(library, f"corten{name}")(b"a\xff", ctypes.byref(result))
+        assert "is not UTF-8" in message(error)
+    path = os.fsencode(classifier.path)
+    assert library.cortenModelOpen(path, ctypes.byref(result)) is None
+    error = library.cortenModelSave(result, b"a\xff.aimodel", None)
+    assert "is not UTF-8" in message(error)
+    error = library.cortenModelRenameEntryPoint(result, b"main", b"a\xff")
+    assert "is not UTF-8" in message(error)
+    library.cortenModelFree(result)
 
 
 def test_threads(installed: Path, classifier: Written, tmp_path: Path) -> None:

@@ -117,8 +117,8 @@ def test_convert(classifier: Written, tmp_path: Path) -> None:
 def test_mistakes_in_a_conversion(classifier: Written) -> None:
     with pytest.raises(TypeError, match="needs a path or entry_points"):
         corten.convert_pt2()
-    with pytest.raises(TypeError, match="single path"):
-        corten.convert_pt2(entry_points={"a": "a.pt2"}, input_names=["x"])
+    with pytest.raises(TypeError, match=r"from entry points, which are \['a', 'b'\]"):
+        corten.convert_pt2(entry_points={"a": "a.pt2", "b": "b.pt2"}, input_names=["x"])
     with pytest.raises(ValueError, match=r"nowhere\.pt2"):
         corten.convert_pt2("nowhere.pt2")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
@@ -101,3 +102,14 @@ def corten(*arguments: str | Path, cwd: Path | None = None) -> Answer:
         timeout=60,
     )
     return Answer(done.returncode, done.stdout, done.stderr)
+
+
+def commands() -> list[str]:
+    """The subcommands, as the help lists them."""
+    listed = corten("--help").out.split("Subcommands:")[1].split("\n\n")[0]
+    return re.findall(r"^  (\w+)", listed, re.MULTILINE)
+
+
+def file_commands() -> list[str]:
+    """Those that read files."""
+    return [name for name in commands() if name not in ("help", "completion")]

@@ -9,6 +9,7 @@
 #define CORTEN_CONVERSION_ATENTOCOREAI_CONVERSION_H
 
 #include "corten/Conversion/AtenToCoreAI/Locations.h"
+#include "corten/Conversion/AtenToCoreAI/ValueNames.h"
 #include "corten/Metal/Kernel.h"
 #include "corten/Program/Program.h"
 #include "corten/Support/Bytes.h"
@@ -31,10 +32,10 @@ namespace corten {
 struct EntryPoint {
   const Program *program = nullptr;
   std::string name = "main";
-  /// Empty lists keep the default names (those of the exported graph).
-  std::vector<std::string> inputNames;
-  std::vector<std::string> outputNames;
-  std::vector<std::string> stateNames;
+  ValueNames inputNames;
+  ValueNames outputNames;
+  /// Of mutated buffers, then of mutated inputs.
+  ValueNames stateNames;
 };
 
 /// How debug locations show the files of the user's program.
@@ -110,6 +111,14 @@ struct UserCall {
   size_t numVisible = 0;
 };
 
+/// A value that an entry point changes in place.
+struct StateInfo {
+  std::string entryPoint;
+  std::string name;
+  /// Of the buffer ("layers.0.k"); empty for an input.
+  std::string path;
+};
+
 struct ConvertedModule {
   /// Declared first: the module must go before its context does.
   std::unique_ptr<mlir::MLIRContext> context;
@@ -123,6 +132,7 @@ struct ConvertedModule {
   llvm::SetVector<std::pair<const void *, mlir::Type>> weights;
   /// The paths of the constants that are weights ("encoder.0.weight").
   llvm::DenseMap<mlir::Operation *, std::string> weightPaths;
+  std::vector<StateInfo> states;
   /// In the order of emission. Their nodes belong to the programs.
   std::vector<UserCall> userCalls;
   /// The values of each graph that has user calls, in the order of emission. A

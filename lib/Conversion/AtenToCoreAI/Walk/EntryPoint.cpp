@@ -143,6 +143,10 @@ LogicalResult ProgramEmitter::emitEntryPoint(const EntryPoint &entry) {
   FailureOr<GraphSignature> signature = signatureOf(entry, *interface);
   if (mlir::failed(signature))
     return failure();
+  for (const GraphInterface::Input &input : interface->inputs)
+    if (input.spec->isMutated)
+      result.states.push_back(
+          {entry.name, input.name, input.spec->target.str()});
 
   for (const ModuleCall &call : program.moduleCalls)
     if (mlir::failed(emitModuleGraph(program, call)))

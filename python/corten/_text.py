@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Checks of paths and names that callers give."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+StrPath = str | os.PathLike[str]
+
+#: Names for all values in order, or for some by what they are called.
+Names = Sequence[str] | Mapping[str, str]
+
+
+def utf8(text: str, what: str) -> str:
+    """Return ``text``; raise ``ValueError`` if it has no form in UTF-8."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        msg = f"{what} is not UTF-8: {text!r}"
+        raise ValueError(msg) from None
+    return text
+
+
+def path_text(path: StrPath) -> str:
+    """Return the path as a string.
+
+    Raises ``ValueError`` if it is not UTF-8, as names of files may be.
+    """
+    return utf8(os.fspath(path), "the path")
+
+
+def _name(value: Any, parameter: str) -> str:
+    if not isinstance(value, str):
+        msg = f"{parameter} must hold strings, got {type(value).__name__}"
+        raise TypeError(msg)
+    return utf8(value, f"a name of {parameter}")
+
+
+def value_names(value: Names | None, parameter: str) -> list[str] | dict[str, str]:
+    """Return what ``parameter`` says, checked."""
+    if value is None:
+        return []
+    if isinstance(value, str):
+        msg = f"{parameter} must be a sequence of names, not the string {value!r}"
+        raise TypeError(msg)
+    if isinstance(value, Mapping):
+        return {
+            _name(original, parameter): _name(name, parameter)
+            for original, name in value.items()
+        }
+    return [_name(name, parameter) for name in value]
