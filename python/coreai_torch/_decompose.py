@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from coreai_torch._decompositions import get_decomp_table
+from coreai_torch._origin import Origin
 from coreai_torch._walk import Walker, read_exported_program
 from corten import _native
 
@@ -49,6 +50,8 @@ class _UndecomposedWalker(Walker):
         #: The builder knows nodes by identity: they must not be freed.
         self._modules: list[torch.fx.GraphModule] = []
         self._constants: list[tuple[torch.fx.Node, torch.Tensor]] = []
+        #: Calls of decompositions -> the node whose result they make.
+        self.results: dict[str, str] = {}
 
     def call(
         self, node: torch.fx.Node, name: str, origin: torch.fx.Node | None = None
@@ -122,7 +125,10 @@ class _UndecomposedWalker(Walker):
                 self.builder.placeholder(inner, f"{node.name}_{inner.name}", value)
                 self._constants.append((inner, value))
             elif inner.op == "output":
-                self._set_result(node, inner.args[0], written)
+                result = inner.args[0]
+                if written is None and isinstance(result, torch.fx.Node):
+                    self.results[f"{node.name}_{result.name}"] = node.name
+                self._set_result(node, result, written)
 
     def _set_result(self, node: torch.fx.Node, value: Any, written: Any) -> None:
         if written is not None:
@@ -201,7 +207,7 @@ def _read_native(
     lowerings: Collection[str],
     entrypoint_name: str,
     externalized: Sequence[ExternalizedModule],
-) -> tuple[_native.Program, bool] | str:
+) -> tuple[_native.Program, bool, Origin] | str:
     """The program, or why C++ cannot take it as it is."""
     walker = _UndecomposedWalker(lowerings)
     try:
@@ -222,7 +228,8 @@ def _read_native(
             ),
         )
     modules = [module.native() for module in externalized]
-    return walker.builder.finish(modules), walker.has_copies
+    origin = Origin(program, walker.results)
+    return walker.builder.finish(modules), walker.has_copies, origin
 
 
 def read_program(
@@ -231,7 +238,7 @@ def read_program(
     lowerings: Collection[str],
     entrypoint_name: str,
     externalized: Sequence[ExternalizedModule] = (),
-) -> tuple[_native.Program, bool, ExportedProgram]:
+) -> tuple[_native.Program, bool, Origin]:
     """Read ``program`` into the C++ model.
 
     Args:
@@ -243,15 +250,15 @@ def read_program(
             calls become graphs.
 
     Returns:
-        The model, whether it holds copies of weights, and the exported program
-        that it was read from: ``program``, or what torch made of it.
+        The model, whether it holds copies of weights, and what it was read
+        from: ``program``, or what torch made of it.
     """
     if decompose:
         read = _read_native(program, lowerings, entrypoint_name, externalized)
         if not isinstance(read, str):
-            return (*read, program)
+            return read
         _LOGGER.info(
             "%s: decomposed by torch as a whole, because %s", entrypoint_name, read
         )
         program = program.run_decompositions(get_decomp_table())
-    return (*read_exported_program(program, externalized), program)
+    return (*read_exported_program(program, externalized), Origin(program))

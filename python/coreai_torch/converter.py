@@ -20,6 +20,7 @@ from coreai_torch._debug_locations import _DebugInfoRecorder, verify_locations
 from coreai_torch._decompose import read_program
 from coreai_torch._handover import WeightCache, to_program
 from coreai_torch._lowerings import Lowering, check_registration
+from coreai_torch._origin import Origin, remember
 from coreai_torch._progress import ProgressBar, announce, is_set
 from coreai_torch._report import ConversionReport
 from coreai_torch._user_calls import UserCalls
@@ -110,7 +111,7 @@ class _Staged:
     """A program waiting for conversion."""
 
     entrypoint_name: str
-    exported_program: ExportedProgram
+    origin: Origin
     program: _native.Program
     #: The program holds copies of weights: read it again when converting.
     is_snapshot: bool
@@ -127,13 +128,19 @@ class _Staged:
     decompose: bool = False
     lowerings: Collection[str] = ()
 
+    @property
+    def exported_program(self) -> ExportedProgram:
+        """The program that was read: as it was staged, or decomposed."""
+        return self.origin.exported
+
     def _read_again(self) -> None:
         decompose = self.decompose
+        exported = self.exported_program
         if self.externalizing and self.externalizing.has_changed():
-            self.exported_program, self.externalized = self.externalizing.export()
+            exported, self.externalized = self.externalizing.export()
             decompose = self.externalizing.decompose
-        self.program, self.is_snapshot, self.exported_program = read_program(
-            self.exported_program,
+        self.program, self.is_snapshot, self.origin = read_program(
+            exported,
             decompose,
             self.lowerings,
             self.entrypoint_name,
@@ -558,7 +565,7 @@ class TorchConverter:
                 )
             raise TypeError(msg)
         start = time.perf_counter()
-        program, is_snapshot, read_from = read_program(
+        program, is_snapshot, origin = read_program(
             exported_program,
             decompose,
             self._lowerings(),
@@ -569,7 +576,7 @@ class TorchConverter:
         check_supported(program, entrypoint_name, self._lowerings())
         staged = _Staged(
             entrypoint_name,
-            read_from,
+            origin,
             program,
             is_snapshot,
             kind,
@@ -579,7 +586,7 @@ class TorchConverter:
             value_names(state_names, "state_names"),
             externalized,
             externalizing,
-            decompose and read_from is exported_program,
+            decompose and origin.exported is exported_program,
             self._lowerings(),
         )
         with self._staging:
@@ -651,4 +658,5 @@ class TorchConverter:
         report.seconds["hand over"] = time.perf_counter() - start
         self._report = report
         finish(program)
+        remember(program, {s.entrypoint_name: s.origin for s in staged})
         return program

@@ -6,8 +6,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+import torch
+
 from coreai_torch.debugging._locations import entry_graph
-from coreai_torch.debugging._torch_run import flat_inputs, lifted_values, user_inputs
+from coreai_torch.debugging._torch_run import (
+    flat_inputs,
+    lifted_values,
+    user_inputs,
+    written_placeholders,
+)
 from coreai_torch.debugging.inspector import Inspector
 
 if TYPE_CHECKING:
@@ -25,16 +32,6 @@ def argument_names(program: AIProgram, entry_point: str) -> list[str]:
     return [str(entry["coreai.name"].value) for entry in attributes]
 
 
-def _mutated_placeholders(program: ExportedProgram) -> set[str]:
-    """Placeholders of buffers and parameters that the program writes to."""
-    signature = program.graph_signature
-    written = {
-        *signature.buffers_to_mutate.values(),
-        *getattr(signature, "parameters_to_mutate", {}).values(),
-    }
-    return {spec.arg.name for spec in signature.input_specs if spec.target in written}
-
-
 class InputBinding:
     """Knows which placeholder is which argument.
 
@@ -50,33 +47,37 @@ class InputBinding:
         self._exported = exported
         self._arguments = argument_names(program, entry_point)
         self._user_inputs = user_inputs(exported)
-        states = _mutated_placeholders(exported)
         self._lifted = lifted_values(exported)
-        wanted = {*self._user_inputs, *states}
-        placeholders = [
+        self.states = written_placeholders(exported)
+        placeholders = self._arguments_of(exported)
+        if len(placeholders) == len(self._arguments):
+            self.placeholders = dict(zip(self._arguments, placeholders, strict=True))
+        elif set(self._arguments) <= set(placeholders):
+            # Optimizing may drop those that nothing reads.
+            self.placeholders = {name: name for name in self._arguments}
+        else:
+            msg = (
+                f"the converted program takes {self._arguments}, the exported "
+                f"one {placeholders}: they do not belong together"
+            )
+            raise ValueError(msg)
+
+    def _arguments_of(self, exported: ExportedProgram) -> list[str]:
+        """The placeholders that become arguments, in their order."""
+        values = {
+            node.name: node.meta.get("val")
+            for node in exported.graph.find_nodes(op="placeholder")
+        }
+        kinds = (torch.Tensor, torch.SymInt, torch.SymFloat, torch.SymBool)
+        return [
             spec.arg.name
             for spec in exported.graph_signature.input_specs
-            if spec.arg.name in wanted
+            if spec.arg.name in self.states
+            or (
+                spec.arg.name in self._user_inputs
+                and isinstance(values.get(spec.arg.name), kinds)
+            )
         ]
-        every = {spec.arg.name for spec in exported.graph_signature.input_specs}
-        if not set(self._arguments) <= every:
-            # Inputs that are no tensors are no arguments.
-            tensors = {
-                node.name
-                for node in exported.graph.find_nodes(op="placeholder")
-                if hasattr(node.meta.get("val"), "shape")
-            }
-            if len(placeholders) != len(self._arguments):
-                placeholders = [name for name in placeholders if name in tensors]
-            if len(placeholders) != len(self._arguments):
-                msg = (
-                    f"the converted program takes {self._arguments}, the exported "
-                    f"one {placeholders}: they do not belong together"
-                )
-                raise ValueError(msg)
-            self.placeholders = dict(zip(self._arguments, placeholders, strict=True))
-        else:
-            self.placeholders = {name: name for name in self._arguments}
 
     def by_placeholder(self, inputs: Any) -> dict[str, Any]:
         """All values by the names of placeholders, for the exported program."""
@@ -102,9 +103,12 @@ class InputBinding:
 
     def by_argument(self, inputs: Any) -> dict[str, Any]:
         """All values by the names of arguments, for the converted program."""
-        given = self.by_placeholder(inputs)
+        return self.arguments(self.by_placeholder(inputs))
+
+    def arguments(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """The same, of values by the names of placeholders."""
         return {
-            argument: given[name] if name in given else self._lifted[name]
+            argument: values[name] if name in values else self._lifted[name]
             for argument, name in self.placeholders.items()
         }
 

@@ -17,7 +17,7 @@ import torch
 from coreai._compiler import ir
 
 from coreai_torch.debugging import _session
-from coreai_torch.debugging._binding import InputBinding, argument_names
+from coreai_torch.debugging._binding import argument_names
 from coreai_torch.debugging._locations import Location, all_operations
 from coreai_torch.debugging._reproduction import script
 from coreai_torch.debugging._slice import Slice, Slicer, is_tensor
@@ -26,8 +26,8 @@ from coreai_torch.debugging.torch_utils import _default_node_filter
 
 if TYPE_CHECKING:
     from coreai.authoring import AIProgram
-    from torch.export import ExportedProgram
 
+    from coreai_torch.debugging._reference import Reference
     from coreai_torch.debugging.comparator import _Pairing
 
 #: How far the values of an output are off, and whether that is too far.
@@ -91,12 +91,10 @@ class Narrower:
     """Tries parts of one converted program.
 
     Args:
-        exported: The exported program.
+        reference: The exported program, and what torch computed for its nodes.
         program: What it was converted to.
         entry_point: The graph that was.
         pairings: Which results of operations the outputs of nodes are.
-        values: What torch computed for the nodes.
-        inputs: What both programs run on.
         observed: Values of operations on the runtime, for those that have none
             in torch.
         judge: Compares two arrays.
@@ -104,20 +102,18 @@ class Narrower:
 
     def __init__(
         self,
-        exported: ExportedProgram,
+        reference: Reference,
         program: AIProgram,
         entry_point: str,
         pairings: Mapping[str, Sequence[_Pairing]],
-        values: Mapping[str, Any],
-        inputs: Mapping[str, Any],
         observed: Mapping[int, Any],
         judge: Judge,
     ) -> None:
-        self._exported = exported
-        self._nodes = {node.name: node for node in exported.graph.nodes}
-        self._order = {node: i for i, node in enumerate(exported.graph.nodes)}
+        graph = reference.exported.graph
+        self._nodes = {node.name: node for node in graph.nodes}
+        self._order = {node: i for i, node in enumerate(graph.nodes)}
         self._slicer = Slicer(program, entry_point)
-        self._values = values
+        self._values = reference.values
         self._observed = observed
         self._judge = judge
         operations = {
@@ -137,8 +133,7 @@ class Narrower:
                 self._converted.setdefault(name, {})[pair.source_output] = value
                 self._origin[value] = (name, pair.source_output)
                 self._add_reshaped(op, name, pair.source_output)
-        binding = InputBinding(exported, program, entry_point)
-        bound = binding.by_argument(inputs)
+        bound = reference.binding.arguments(reference.inputs)
         block: Any = self._slicer.graph.regions[0].blocks[0]
         names = argument_names(program, entry_point)
         self._arguments = {

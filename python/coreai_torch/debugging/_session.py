@@ -9,6 +9,7 @@ context stays open as long as somebody holds the loaded program.
 from __future__ import annotations
 
 import asyncio
+import re
 import threading
 import weakref
 from collections.abc import Coroutine, Mapping
@@ -99,11 +100,27 @@ _SUBPROGRAM = (
 )
 
 
+#: An operation that optimizing made of several has the locations of all: that of
+#: the operation that it is comes first, its own number last. The compiler takes
+#: no such number.
+_FUSED = "loc(fused["
+_NUMBER = re.compile(r'(<"op_id": \{type = "coreai", value = )\d+')
+
+
+def _unmerged(op: Any) -> str:
+    """The text of a location, of a fused one that of the operation itself."""
+    text = str(op.location.attr)
+    if not text.startswith(_FUSED):
+        return text
+    first = text[len(_FUSED) :].partition(", #debuginfo.location<")[0]
+    return _NUMBER.sub(rf"\g<1>{Location(op).op_id()}", first)
+
+
 def _place_operations(module: ir.Module) -> None:
     """Give a line to operations without one, and a unit to graphs."""
     for op in all_operations(module.operation):
-        text = str(op.location.attr)
-        if _NOWHERE not in text:
+        text = _unmerged(op)
+        if _NOWHERE not in text and not str(op.location.attr).startswith(_FUSED):
             continue
         text = text.replace(_NOWHERE, _SOMEWHERE)
         # Graphs that stay graphs are compiled into their callers.

@@ -11,6 +11,7 @@ from coreai._compiler import ir
 from coreai._compiler.dialects import coreai
 
 from coreai_torch.debugging._locations import (
+    Location,
     all_operations,
     callee,
     children,
@@ -35,6 +36,8 @@ class Slice:
     #: Its inputs, and the values of the whole program that they stand for.
     inputs: dict[str, Any]
     outputs: list[str]
+    #: Of the operations of the whole program that it has copies of.
+    numbers: list[int]
 
 
 def is_tensor(value: Any) -> bool:
@@ -100,7 +103,13 @@ class Slicer:
         ordered = sorted(operations, key=self._order.__getitem__)
         with self._module.context, ir.Location.unknown():
             module = self._build(inputs, ordered, outputs)
-        return Slice(program_of(module, self._weights), inputs, list(outputs))
+        numbers = [Location(op).op_id() for op in ordered]
+        return Slice(
+            program_of(module, self._weights),
+            inputs,
+            list(outputs),
+            [number for number in numbers if number is not None],
+        )
 
     def _build(
         self, inputs: dict[str, Any], operations: list[Any], outputs: dict[str, Any]

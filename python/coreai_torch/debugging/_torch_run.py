@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -130,15 +132,90 @@ def lifted_values(program: ExportedProgram) -> dict[str, Any]:
     return values
 
 
-def _is_buffer(program: ExportedProgram, name: str) -> bool:
-    return name in program.graph_signature.inputs_to_buffers
+def _aliased(node: torch.fx.Node, writes: bool) -> list[torch.fx.Node]:
+    """The arguments that a call writes to, or that its result shares memory with."""
+    if node.target is operator.getitem:
+        return [] if writes else node.all_input_nodes[:1]
+    if not isinstance(node.target, torch._ops.OpOverload):
+        return []
+    found = []
+    for index, argument in enumerate(node.target._schema.arguments):
+        alias = argument.alias_info
+        if alias is None or (writes and not alias.is_write):
+            continue
+        value: Any = node.kwargs.get(argument.name)
+        if index < len(node.args):
+            value = node.args[index]
+        if isinstance(value, torch.fx.Node):
+            found.append(value)
+    return found
+
+
+def _owner(node: torch.fx.Node) -> torch.fx.Node:
+    """The node whose memory a value lies in, as far as schemas tell."""
+    while node.op == "call_function":
+        shared = _aliased(node, writes=False)
+        if not shared:
+            break
+        node = shared[0]
+    return node
+
+
+def producers(graph: torch.fx.Graph) -> dict[torch.fx.Node, list[torch.fx.Node]]:
+    """The nodes that each one depends on: what it reads, and who wrote that."""
+    writers: dict[torch.fx.Node, list[torch.fx.Node]] = {}
+    found: dict[torch.fx.Node, list[torch.fx.Node]] = {}
+    for node in graph.nodes:
+        read = list(node.all_input_nodes)
+        if writers:
+            read += [w for entry in read for w in writers.get(_owner(entry), ())]
+        found[node] = list(dict.fromkeys(read))
+        for written in _aliased(node, writes=True):
+            writers.setdefault(_owner(written), []).append(node)
+    return found
+
+
+def written_placeholders(program: ExportedProgram) -> dict[str, torch.fx.Node]:
+    """Placeholders that a program writes to, with the node that does so last.
+
+    The signature has them once a program is decomposed; before that there are
+    calls that write in place, to views of them as well.
+    """
+    signature = program.graph_signature
+    nodes = {node.name: node for node in program.graph.nodes}
+    targets = {
+        str(spec.target): nodes[spec.arg.name]
+        for spec in signature.output_specs
+        if spec.kind.name.endswith("_MUTATION")
+    }
+    found = {
+        spec.arg.name: targets[spec.target or spec.arg.name]
+        for spec in signature.input_specs
+        if (spec.target or spec.arg.name) in targets
+    }
+    for node in program.graph.nodes:
+        for written in _aliased(node, writes=True):
+            owner = _owner(written)
+            if owner.op == "placeholder":
+                found[owner.name] = node
+    return found
+
+
+@dataclass(frozen=True)
+class TorchRun:
+    """What a run of an exported program left."""
+
+    #: Of the graph: buffers that changed come first.
+    outputs: tuple[Any, ...]
+    #: Placeholders, as in-place calls left them.
+    placeholders: dict[str, Any]
 
 
 def run_program(
     program: ExportedProgram,
     inputs: Any,
     record: Callable[[str, Any], None],
-) -> tuple[Any, ...]:
+) -> TorchRun:
     """Run the graph of an exported program; nothing of it is changed.
 
     Args:
@@ -147,9 +224,6 @@ def run_program(
             placeholders. It may have those of buffers as well, which then take
             the place of the program's own.
         record: Called with the name of each node and its value.
-
-    Returns:
-        The outputs of the graph: buffers that changed come first.
     """
     nodes = {node.name: node for node in program.graph.nodes}
     values = lifted_values(program)
@@ -159,9 +233,8 @@ def run_program(
             values[name] = _to_tensor(value, nodes[name])
         inputs = {name: inputs[name] for name in inputs if name not in given}
     # Programs that were not decomposed write to buffers and inputs.
-    for name in list(values):
-        if _is_buffer(program, name):
-            values[name] = values[name].clone()
+    for name in written_placeholders(program).keys() & values.keys():
+        values[name] = values[name].clone()
     for name, value in zip(
         user_inputs(program), flat_inputs(program, inputs), strict=True
     ):
@@ -174,4 +247,4 @@ def run_program(
     )
     with torch.no_grad():
         result = interpreter.run(*arguments, enable_io_processing=False)
-    return tuple(result)
+    return TorchRun(tuple(result), values)

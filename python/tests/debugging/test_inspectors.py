@@ -12,7 +12,7 @@ import pytest
 import torch
 from coreai.runtime import NDArray
 from support.cases import export
-from support.debugging import SUBJECTS, expect_moved_products
+from support.debugging import SUBJECTS
 
 from coreai_torch import TorchConverter
 from coreai_torch.debugging._session import LoadedProgram
@@ -104,8 +104,7 @@ class _Difference(torch.nn.Module):
 
 
 @pytest.mark.parametrize("optimized", [False, True])
-def test_values_on_the_runtime(request, subject, optimized):
-    expect_moved_products(request, subject, optimized)
+def test_values_on_the_runtime(subject, optimized):
     program = convert(subject.exported)
     if optimized:
         program.optimize()

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from functools import cache, partial
 from typing import Any
 
-import pytest
 import torch
 
 from coreai_torch import TorchConverter
@@ -149,14 +148,3 @@ SUBJECTS: dict[str, Callable[[], Subject]] = {
     "cnn": partial(_subject, _cnn),
     "decoder": partial(_subject, _decoder),
 }
-
-
-def expect_moved_products(request: Any, subject: Any, optimized: bool) -> None:
-    """Expect a failure where the optimizer moves products past reshapes.
-
-    What it makes there has the numbers of other operations, so that values and
-    operations cannot be matched by their numbers.
-    """
-    if optimized and type(subject.module).__name__ == "Decoder":
-        reason = "operations that the optimizer moves have the numbers of others"
-        request.applymarker(pytest.mark.xfail(reason=reason, strict=True))

@@ -1,0 +1,271 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Where the differences of two runs begin.
+
+Outputs decide. A value that differs counts only if it leads to a wrong output
+past no value that is right: a rewrite that folds a norm into a convolution
+leaves another value there, and the programs meet again behind the norm.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from coreai_torch.debugging import _session
+from coreai_torch.debugging._narrow import Narrower, Part
+from coreai_torch.debugging._torch_run import producers
+from coreai_torch.debugging._two_runs import Run, comparison_of
+from coreai_torch.debugging.comparator import (
+    _Pairing,
+    is_close,
+    largest_difference,
+)
+from coreai_torch.debugging.torch_utils import _default_node_filter
+
+if TYPE_CHECKING:
+    from coreai_torch.debugging._judging import Comparison
+
+#: How many differences are narrowed down.
+_MAX_CULPRITS = 3
+#: How many nodes a rewrite may have made one value of.
+_MAX_MERGED = 16
+
+
+def module_label(comparison: Comparison) -> str:
+    """Path and class of the module that a value belongs to."""
+    if not comparison.module:
+        return comparison.module_class or "<unknown>"
+    return f"{comparison.module} ({comparison.module_class})"
+
+
+@dataclass
+class Culprit:
+    """The fewest nodes whose conversion goes wrong on its own."""
+
+    #: The node whose value is wrong.
+    comparison: Comparison
+    #: The nodes, in the order of the graph.
+    nodes: list[torch.fx.Node]
+    largest_error: float
+    #: ``None`` where they are right on their own, but not what is returned.
+    _part: Part | None = field(repr=False)
+
+    def describe(self) -> str:
+        """Return a few lines: operators, place, module, error."""
+        computing = [node for node in self.nodes if _default_node_filter(node, None)]
+        names = ", ".join(str(node.target) for node in computing or self.nodes)
+        source = self.comparison.source
+        place = f"{source.filename}:{source.line}" if source else "an unknown line"
+        return (
+            f"{names}\n    at {place}\n    in {module_label(self.comparison)}\n"
+            f"    largest error {self.largest_error:.3g}, allowed is "
+            f"{self.comparison.atol:.3g} + {self.comparison.rtol:.3g} * |value|"
+        )
+
+    def script(self) -> str | None:
+        """Return a script that shows the difference without the model.
+
+        There is none where the nodes are right on their own: what they make is
+        not what the program returns or leaves in its state.
+        """
+        if self._part is None:
+            return None
+        return self._part.script(
+            self.describe(), self.comparison.rtol, self.comparison.atol
+        )
+
+
+class CulpritFinder:
+    """Narrows down the places where the differences of a run begin."""
+
+    def __init__(self, run: Run, comparisons: dict[str, Comparison]) -> None:
+        self._run = run
+        self._comparisons = comparisons
+        self._producers = producers(run.reference.exported.graph)
+        self._origin: Comparison | None = None
+
+    def mark_rewritten(self) -> None:
+        """Note which values differ and lead to no wrong output."""
+        leading = self._leading()
+        for name, comparison in self._comparisons.items():
+            if comparison.status == "fail" and self._run.nodes[name] not in leading:
+                comparison.status = "rewritten"
+
+    def find(self) -> list[Culprit]:
+        """Return where differences begin, in the order of the graph."""
+        while True:
+            merged = None
+            culprits: list[Culprit] = []
+            narrower = self._narrower()
+            for node, suspects in self._origins()[:_MAX_CULPRITS]:
+                self._origin = self._comparisons[node.name]
+                part = narrower.narrow(node, suspects)
+                if part is None or any(part.nodes == c.nodes for c in culprits):
+                    continue
+                merged = self._merged_into(part)
+                if merged is not None:
+                    self._pair_again(part.nodes[-1], merged)
+                    break
+                merged = self._pair_inside(part)
+                if merged is not None:
+                    break
+                culprits.append(self._culprit(part))
+            if merged is None:
+                return culprits or self._at_outputs()
+
+    def _narrower(self) -> Narrower:
+        run = self._run
+        return Narrower(
+            run.reference,
+            run.program,
+            run.entry_point,
+            run.pairings,
+            run.observed,
+            self._judge,
+        )
+
+    def _judge(
+        self, expected: _session.Array, actual: _session.Array
+    ) -> tuple[float, bool]:
+        assert self._origin is not None
+        if expected.size != actual.size:
+            return math.inf, True
+        actual = actual.reshape(expected.shape)
+        rtol, atol = self._origin.rtol, self._origin.atol
+        error = largest_difference(expected, actual)
+        return error, not is_close(expected, actual, rtol, atol)
+
+    def _culprit(self, part: Part) -> Culprit:
+        assert self._origin is not None
+        last = part.nodes[-1]
+        comparison = self._comparisons[last.name]
+        if comparison.status != "fail":
+            comparison.rtol = self._origin.rtol
+            comparison.atol = self._origin.atol
+        return Culprit(comparison, part.nodes, part.largest_error, part)
+
+    def _at_outputs(self) -> list[Culprit]:
+        """What is returned is wrong, though what makes it is right."""
+        culprits = []
+        for output, node in self._run.failed_outputs[:_MAX_CULPRITS]:
+            comparison = comparison_of(node)
+            comparison.rtol, comparison.atol = output.rtol, output.atol
+            culprits.append(Culprit(comparison, [node], output.largest_error, None))
+        return culprits
+
+    def _status(self, node: torch.fx.Node) -> str | None:
+        comparison = self._comparisons.get(node.name)
+        return comparison.status if comparison else None
+
+    def _leading(self) -> set[torch.fx.Node]:
+        """Nodes that lead to a wrong output, past no value that is right."""
+        pending = [node for _, node in self._run.failed_outputs]
+        found = set(pending)
+        while pending:
+            node = pending.pop()
+            if self._status(node) == "pass":
+                continue
+            for producer in self._producers[node]:
+                if producer not in found:
+                    found.add(producer)
+                    pending.append(producer)
+        return found
+
+    def _origins(self) -> list[tuple[torch.fx.Node, list[torch.fx.Node]]]:
+        """Failures that none comes before, with the unknown nodes before each."""
+        leading = self._leading()
+        tainted: set[torch.fx.Node] = set()
+        unknown: dict[torch.fx.Node, dict[torch.fx.Node, None]] = {}
+        origins = []
+        for node, read in self._producers.items():
+            status = self._status(node)
+            before: dict[torch.fx.Node, None] = {}
+            for producer in read:
+                before.update(unknown.get(producer, {}))
+            is_tainted = any(producer in tainted for producer in read)
+            if status == "fail" and node in leading:
+                if not is_tainted:
+                    origins.append((node, list(before)))
+                is_tainted = True
+            if is_tainted and status != "pass":
+                tainted.add(node)
+            if status == "unknown":
+                unknown[node] = {**before, node: None}
+            elif status is None:
+                unknown[node] = before
+        return origins
+
+    def _merged_into(self, part: Part) -> torch.fx.Node | None:
+        """The node that a value stands for which is not that of its own node.
+
+        An operation that was made of several keeps the place of the first, and
+        the others have none of their own.
+        """
+        last = part.nodes[-1]
+        if len(part.actual) != 1:
+            return None
+        (actual,) = part.actual.values()
+        pending, seen = [last], {last}
+        while pending and len(seen) <= _MAX_MERGED:
+            for user in pending.pop(0).users:
+                if user in seen or self._status(user) is not None:
+                    continue
+                seen.add(user)
+                pending.append(user)
+                value: Any = self._run.reference.values.get(user.name)
+                if isinstance(value, torch.Tensor) and value.numel() > 1:
+                    expected = _session.comparable(_session.array_of(value))
+                    if not self._judge(expected, _session.comparable(actual))[1]:
+                        return user
+        return None
+
+    def _pair_inside(self, part: Part) -> torch.fx.Node | None:
+        """Find a value of the part that is that of a node without an operation.
+
+        Optimizing leaves no trace of some nodes, and what stands for them is
+        there all the same: the two programs meet in it.
+        """
+        run = self._run
+        missing = [
+            node
+            for node in part.nodes[:-1]
+            if node.name not in run.pairings and _default_node_filter(node, None)
+        ]
+        if not missing:
+            return None
+        taken = {
+            (pair.target_id, pair.target_output)
+            for pairs in run.pairings.values()
+            for pair in pairs
+        }
+        observed = run.observe(part.slice.numbers)
+        for node in reversed(missing):
+            value: Any = run.reference.values.get(node.name)
+            index = 0
+            if isinstance(value, (tuple, list)) and value:
+                value = value[0]
+            if not isinstance(value, torch.Tensor) or value.numel() < 2:
+                continue
+            for number, results in observed.items():
+                for place, actual in enumerate(results or ()):
+                    if actual is None or (number, place) in taken:
+                        continue
+                    pair = _Pairing(index, number, place)
+                    run.pairings[node.name] = [pair]
+                    run.observed[number] = results
+                    comparison = run.compare_node(node)
+                    if comparison.status == "pass":
+                        self._comparisons[node.name] = comparison
+                        return node
+                    del run.pairings[node.name]
+        return None
+
+    def _pair_again(self, node: torch.fx.Node, merged: torch.fx.Node) -> None:
+        """Note that the value of one node is that of another."""
+        pairings = self._run.pairings
+        pairings[merged.name] = pairings.pop(node.name)
+        self._comparisons[node.name].status = "rewritten"
+        self._comparisons[merged.name] = self._run.compare_node(merged)
