@@ -145,6 +145,9 @@ class CulpritFinder:
         if comparison.status != "fail":
             comparison.rtol = self._origin.rtol
             comparison.atol = self._origin.atol
+        if comparison.status == "rewritten":
+            # A value of a narrower type hid the difference on the way.
+            comparison.status = "fail"
         return Culprit(comparison, part.nodes, part.largest_error, part)
 
     def _at_outputs(self) -> list[Culprit]:

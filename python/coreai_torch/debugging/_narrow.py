@@ -305,9 +305,15 @@ class Narrower:
                 part = self.try_nodes({node}, node)
                 if part is not None and part.diverges:
                     return part
-        # Errors that are small in each node add up.
+        # Errors that are small in each node add up, or what one node may round
+        # off is too much for another.
         before = self._ancestors(failed)
-        return self._grow(failed, before) if before else None
+        part = self._grow(failed, before) if before else None
+        for node in part.nodes[:-1] if part is not None else ():
+            alone = self.try_nodes({node}, node) if self.is_converted(node) else None
+            if alone is not None and alone.diverges:
+                return alone
+        return part
 
     def _ancestors(self, node: torch.fx.Node) -> list[torch.fx.Node]:
         """The converted nodes that a node is made from, the nearest last."""

@@ -266,6 +266,28 @@ def test_errors_that_add_up(tmp_path):
     verify(exported, program, (x,), rtol=1e-2, tmp_path=tmp_path).assert_close()
 
 
+def test_what_a_narrow_type_hides(tmp_path):
+    """What bfloat16 may be off by is too much for what is made of it."""
+
+    class Model(torch.nn.Module):
+        def forward(self, x):
+            y = torch.sin(x)
+            y = y.to(torch.bfloat16) * 2
+            return y.float() - x
+
+    def off_by_little(values_map, node, loc):
+        value = coreai.sin(values_map[node.args[0].name], loc=loc)
+        factor = coreai.constant(torch.tensor(1.01).numpy(), loc=loc)
+        return coreai.broadcasting_mul(value, factor, loc=loc)
+
+    x = torch.randn(16)
+    exported = export(Model(), (x,))
+    program = convert(exported, sin=off_by_little)
+    found = verify(exported, program, (x,), tmp_path=tmp_path)
+    assert [node.name for node in found.culprits[0].nodes] == ["sin"]
+    assert found.culprits[0].comparison.status == "fail"
+
+
 def test_tolerances(tmp_path):
     class Model(torch.nn.Module):
         def forward(self, x):
