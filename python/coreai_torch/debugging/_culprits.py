@@ -9,21 +9,26 @@ leaves another value there, and the programs meet again behind the norm.
 from __future__ import annotations
 
 import math
+import operator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import torch
 
 from coreai_torch.debugging import _session
 from coreai_torch.debugging._narrow import Narrower, Part
 from coreai_torch.debugging._torch_run import producers
-from coreai_torch.debugging._two_runs import Run, comparison_of
+from coreai_torch.debugging._two_runs import Run, comparison_of, source_of
 from coreai_torch.debugging.comparator import (
     _Pairing,
     is_close,
     largest_difference,
 )
-from coreai_torch.debugging.torch_utils import _default_node_filter
+from coreai_torch.debugging.torch_utils import (
+    _default_node_filter,
+    _operator_name,
+)
 
 if TYPE_CHECKING:
     from coreai_torch.debugging._judging import Comparison
@@ -41,6 +46,23 @@ def module_label(comparison: Comparison) -> str:
     return f"{comparison.module} ({comparison.module_class})"
 
 
+#: Operators that see a value in another shape.
+_SAME_ORDER_NAMES = """
+    view _unsafe_view view_copy reshape _reshape_copy squeeze unsqueeze flatten
+    unflatten contiguous clone detach alias lift_fresh_copy
+"""
+_SAME_ORDER = frozenset(_SAME_ORDER_NAMES.split())
+
+
+def _keeps_order(node: torch.fx.Node) -> bool:
+    if node.target is operator.getitem or _operator_name(node) in _SAME_ORDER:
+        return True
+    if _operator_name(node) != "expand":
+        return False
+    before, after = (n.meta.get("val") for n in (node.all_input_nodes[0], node))
+    return getattr(before, "shape", None) == getattr(after, "shape", ())
+
+
 @dataclass
 class Culprit:
     """The fewest nodes whose conversion goes wrong on its own."""
@@ -53,14 +75,21 @@ class Culprit:
     #: ``None`` where they are right on their own, but not what is returned.
     _part: Part | None = field(repr=False)
 
+    @property
+    def named(self) -> list[torch.fx.Node]:
+        """The nodes that do something, unless none does."""
+        return [node for node in self.nodes if not _keeps_order(node)] or self.nodes
+
     def describe(self) -> str:
         """Return a few lines: operators, place, module, error."""
-        computing = [node for node in self.nodes if _default_node_filter(node, None)]
-        names = ", ".join(str(node.target) for node in computing or self.nodes)
-        source = self.comparison.source
-        place = f"{source.filename}:{source.line}" if source else "an unknown line"
+        named = self.named
+        places = dict.fromkeys(
+            f"{source.filename}:{source.line}" if source else "an unknown line"
+            for source in map(source_of, named)
+        )
         return (
-            f"{names}\n    at {place}\n    in {module_label(self.comparison)}\n"
+            f"{', '.join(str(node.target) for node in named)}\n"
+            f"    at {', '.join(places)}\n    in {module_label(self.comparison)}\n"
             f"    largest error {self.largest_error:.3g}, allowed is "
             f"{self.comparison.atol:.3g} + {self.comparison.rtol:.3g} * |value|"
         )
@@ -109,7 +138,7 @@ class CulpritFinder:
                 if merged is not None:
                     self._pair_again(part.nodes[-1], merged)
                     break
-                merged = self._pair_inside(part)
+                merged = self._pair_inside(narrower, part)
                 if merged is not None:
                     break
                 culprits.append(self._culprit(part))
@@ -225,11 +254,12 @@ class CulpritFinder:
                         return user
         return None
 
-    def _pair_inside(self, part: Part) -> torch.fx.Node | None:
-        """Find a value of the part that is that of a node without an operation.
+    def _pair_inside(self, narrower: Narrower, part: Part) -> torch.fx.Node | None:
+        """Find what stands for a node of the part that has no operation.
 
-        Optimizing leaves no trace of some nodes, and what stands for them is
-        there all the same: the two programs meet in it.
+        Optimizing leaves no trace of some nodes, and their values are there all
+        the same: the two programs meet in them. Either a value is that of a
+        node, or it would have to be for the last node to be right.
         """
         run = self._run
         missing = [
@@ -245,25 +275,32 @@ class CulpritFinder:
             for pair in pairs
         }
         observed = run.observe(part.slice.numbers)
+        free = [
+            (number, place)
+            for number, results in observed.items()
+            for place, actual in enumerate(results or ())
+            if actual is not None and (number, place) not in taken
+        ]
         for node in reversed(missing):
-            value: Any = run.reference.values.get(node.name)
-            index = 0
-            if isinstance(value, (tuple, list)) and value:
-                value = value[0]
-            if not isinstance(value, torch.Tensor) or value.numel() < 2:
-                continue
-            for number, results in observed.items():
-                for place, actual in enumerate(results or ()):
-                    if actual is None or (number, place) in taken:
-                        continue
-                    pair = _Pairing(index, number, place)
-                    run.pairings[node.name] = [pair]
-                    run.observed[number] = results
-                    comparison = run.compare_node(node)
-                    if comparison.status == "pass":
-                        self._comparisons[node.name] = comparison
-                        return node
-                    del run.pairings[node.name]
+            for number, place in free:
+                run.pairings[node.name] = [_Pairing(0, number, place)]
+                run.observed[number] = observed[number]
+                comparison = run.compare_node(node)
+                if (
+                    comparison.status == "pass"
+                    and math.prod(np.shape(observed[number][place])) > 1
+                ):
+                    self._comparisons[node.name] = comparison
+                    return node
+                del run.pairings[node.name]
+        last = part.nodes[-1]
+        for node in reversed(missing):
+            for number, place in reversed(free):
+                if narrower.takes(last, node, number, place):
+                    run.pairings[node.name] = [_Pairing(0, number, place)]
+                    run.observed[number] = observed[number]
+                    self._comparisons[node.name] = run.compare_node(node)
+                    return node
         return None
 
     def _pair_again(self, node: torch.fx.Node, merged: torch.fx.Node) -> None:

@@ -114,11 +114,13 @@ class Narrower:
         self._order = {node: i for i, node in enumerate(graph.nodes)}
         self._slicer = Slicer(program, entry_point)
         self._values = reference.values
+        self._inputs = set(reference.binding.placeholders.values())
         self._observed = observed
         self._judge = judge
-        operations = {
+        operations: dict[Any, Any] = {
             Location(op).op_id(): op for op in all_operations(self._slicer.graph)
         }
+        self._operations = operations
         #: Node -> output -> value of the converted program, and back. The last
         #: is of values that have the same elements in another shape.
         self._converted: dict[str, dict[int, Any]] = {}
@@ -126,7 +128,7 @@ class Narrower:
         self._reshaped_origin: dict[Any, tuple[str, int]] = {}
         for name, pairs in pairings.items():
             for pair in pairs:
-                op: Any = operations.get(pair.target_id)  # type: ignore[arg-type]
+                op = operations.get(pair.target_id)
                 if op is None:
                     continue
                 value = op.results[pair.target_output]
@@ -263,11 +265,15 @@ class Narrower:
         """
 
         def is_inside(node: torch.fx.Node) -> bool:
-            # What only rearranges is inside if that is which it rearranges.
+            # What only rearranges is inside if that is which it rearranges, or
+            # if it is a weight, which comes with the part.
+            first = node
             while node not in crossed and node not in stops:
+                if node.op == "placeholder" and node is not first:
+                    return node.name not in self._inputs
                 if self.is_converted(node) or node.op != "call_function":
                     return False
-                if _default_node_filter(node, None):
+                if _default_node_filter(node, None) or self._moves(node):
                     return True
                 node = node.all_input_nodes[0]
             return node in crossed
@@ -281,6 +287,17 @@ class Narrower:
                     pending.append(producer)
         return sorted(found, key=self._order.__getitem__)
 
+    def _moves(self, node: torch.fx.Node) -> bool:
+        """Whether a node without an operation puts elements elsewhere."""
+        before = self._values.get(node.all_input_nodes[0].name)
+        after = self._values.get(node.name)
+        return (
+            isinstance(before, torch.Tensor)
+            and isinstance(after, torch.Tensor)
+            and before.dtype == after.dtype
+            and not torch.equal(before.flatten(), after.flatten())
+        )
+
     def _read_by(self, nodes: list[torch.fx.Node]) -> dict[torch.fx.Node, Any]:
         inside = set(nodes)
         return {
@@ -289,6 +306,25 @@ class Narrower:
             for producer in node.all_input_nodes
             if producer not in inside
         }
+
+    def takes(
+        self, last: torch.fx.Node, node: torch.fx.Node, number: int, result: int
+    ) -> bool:
+        """Whether a node is right once a value before it is that of another.
+
+        Then the value stands for that node.
+        """
+        op = self._operations[number]
+        value = op.results[result]
+        known = _in_shape(_part_of(self._values.get(node.name), 0), value.type)
+        if known is None or last.name not in self._converted:
+            return False
+        self._origin[value] = (node.name, 0)
+        try:
+            part = self.try_nodes({last}, last)
+        finally:
+            del self._origin[value]
+        return part is not None and not part.diverges
 
     def narrow(
         self, failed: torch.fx.Node, suspects: Sequence[torch.fx.Node]

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import enum
+import math
 import sys
 from abc import ABC, abstractmethod
 from collections import Counter, OrderedDict
@@ -383,7 +384,13 @@ class _Recorder:
 def _reshaped(
     array: NumpyArray[Any] | None, shape: tuple[int, ...] | None
 ) -> NumpyArray[Any] | None:
-    return array if array is None or shape is None else array.reshape(shape)
+    if array is None or shape is None:
+        return array
+    known = -math.prod(shape) if -1 in shape else math.prod(shape)
+    # What was made of another operation under the same number is no such value.
+    if array.size != known and (-1 not in shape or not known or array.size % known):
+        return None
+    return array.reshape(shape)
 
 
 def _convert_raw(array: Any) -> NumpyArray[Any] | None:
@@ -494,7 +501,7 @@ class _ProgramInspector(CoreAIInspector):
             values[number] = [results.get(i) for i in range(1 + max(results))]
         for op_id, (key, shape) in self._reshaped.items():
             if op_id in wanted:
-                values[op_id] = [exposed[key].reshape(shape)]
+                values[op_id] = [_reshaped(exposed[key], shape)]
         return values
 
     def _constant_candidates(self) -> dict[int, _Place]:
