@@ -17,10 +17,9 @@ import corten
 from coreai_torch.converter import TorchConverter
 from coreai_torch.debugging._culprits import Culprit, CulpritFinder, module_label
 from coreai_torch.debugging._judging import OUTPUT, Comparison, Tolerance
-from coreai_torch.debugging._locations import all_operations, entry_graph
+from coreai_torch.debugging._locations import Location, all_operations, entry_graph
 from coreai_torch.debugging._reference import decomposed, find_reference
 from coreai_torch.debugging._two_runs import Run
-from coreai_torch.debugging.comparator import output_pairings
 
 if TYPE_CHECKING:
     from coreai.authoring import AIProgram
@@ -204,7 +203,7 @@ def _check_debug_information(program: AIProgram, entry_point: str) -> None:
         for op in all_operations(graph)
         if op.name not in ("coreai.constant", "coreai.output")
     ]
-    if computing and not output_pairings(program, entry_point):
+    if computing and not any(Location(op).sources for op in computing):
         msg = (
             f"no operation of {entry_point!r} says which node of the model it "
             "comes from: convert with TorchConverter.Mode.DEBUG"

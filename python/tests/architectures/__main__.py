@@ -6,65 +6,39 @@ from __future__ import annotations
 import argparse
 import fnmatch
 import json
-import multiprocessing
 import sys
 from collections import Counter
-from collections.abc import Callable
-from concurrent.futures import ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
 from dataclasses import asdict
 from pathlib import Path
-from typing import TypeVar
+
+from support.process import Worker
 
 from architectures.build import Architecture
 from architectures.catalogue import ARCHITECTURES
 from architectures.measure import Result
 from architectures.report import page, totals
-from architectures.worker import compare_named, measure_named, prepare
-
-T = TypeVar("T")
+from architectures.worker import compare_named, measure_named
 
 ROOT = Path(__file__).resolve().parents[3]
 PAGE = ROOT / "docs" / "architectures.md"
 RESULTS = ROOT / "build" / "architectures.jsonl"
 
 
-class _Worker:
-    """A process of its own: a model that ends it costs only itself."""
+def _compared(worker: Worker, architecture: Architecture) -> dict[str, str]:
+    ended = {"error": "the process ended"}
+    return worker.call(compare_named, architecture.name) or ended
 
-    def __init__(self) -> None:
-        self._pool: ProcessPoolExecutor | None = None
 
-    def _call(self, function: Callable[[str], T], name: str) -> T | None:
-        """None if it ended the process."""
-        if self._pool is None:
-            self._pool = ProcessPoolExecutor(
-                1, multiprocessing.get_context("spawn"), prepare
-            )
-        try:
-            return self._pool.submit(function, name).result()
-        except BrokenProcessPool:
-            self._pool = None
-            return None
-
-    def compare(self, architecture: Architecture) -> dict[str, str]:
-        ended = {"error": "the process ended"}
-        return self._call(compare_named, architecture.name) or ended
-
-    def run(self, architecture: Architecture) -> Result:
-        result = self._call(measure_named, architecture.name)
-        return result or Result(
-            architecture.name,
-            architecture.family,
-            architecture.model,
-            str(architecture.dtype).removeprefix("torch."),
-            exported=True,
-            reason="the process ended",
-        )
-
-    def close(self) -> None:
-        if self._pool is not None:
-            self._pool.shutdown()
+def _measured(worker: Worker, architecture: Architecture) -> Result:
+    result = worker.call(measure_named, architecture.name)
+    return result or Result(
+        architecture.name,
+        architecture.family,
+        architecture.model,
+        str(architecture.dtype).removeprefix("torch."),
+        exported=True,
+        reason="the process ended",
+    )
 
 
 def _read() -> dict[str, Result]:
@@ -74,7 +48,7 @@ def _read() -> dict[str, Result]:
     return {result.name: result for result in (Result(**json.loads(x)) for x in lines)}
 
 
-def _compare(worker: _Worker, chosen: list[Architecture]) -> list[str]:
+def _compare(worker: Worker, chosen: list[Architecture]) -> list[str]:
     """Prints what differs between the two front doors, and totals.
 
     Returns the names of those whose decomposed program is not the same.
@@ -82,7 +56,7 @@ def _compare(worker: _Worker, chosen: list[Architecture]) -> list[str]:
     totals: Counter[str] = Counter()
     differing = []
     for architecture in chosen:
-        for form, outcome in worker.compare(architecture).items():
+        for form, outcome in _compared(worker, architecture).items():
             totals[f"{form}: {'same' if outcome == 'same' else 'not the same'}"] += 1
             print(f"{architecture.name}, {form}: {outcome}", flush=True)
             if form == "decomposed" and outcome != "same":
@@ -109,7 +83,7 @@ def main() -> None:
         for architecture in ARCHITECTURES
         if any(fnmatch.fnmatchcase(architecture.name, p) for p in arguments.names)
     ]
-    worker = _Worker()
+    worker = Worker()
     if arguments.archives:
         differing = _compare(worker, chosen)
         worker.close()
@@ -119,7 +93,7 @@ def main() -> None:
     # What is not measured again keeps its result.
     results = _read()
     for architecture in chosen:
-        result = results[architecture.name] = worker.run(architecture)
+        result = results[architecture.name] = _measured(worker, architecture)
         outcome = result.reason or f"{result.difference:.1e}"
         print(f"{result.name}: {outcome} ({result.seconds:.1f} s)", flush=True)
         RESULTS.parent.mkdir(exist_ok=True)

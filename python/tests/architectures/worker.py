@@ -3,23 +3,9 @@
 
 from __future__ import annotations
 
-import logging
-import os
-import warnings
-
-import torch
-
 from architectures.archives import compare
 from architectures.catalogue import ARCHITECTURES
 from architectures.measure import Result, measure
-
-
-def prepare() -> None:
-    """Quiet, and on one core."""
-    os.environ["COREAI_TORCH_QUIET"] = "1"
-    warnings.simplefilter("ignore")
-    logging.disable(logging.WARNING)
-    torch.set_num_threads(1)
 
 
 def measure_named(name: str) -> Result:

@@ -562,6 +562,16 @@ def test_a_fault_in_a_rewrite(tmp_path):
     assert len(found.culprits[0].nodes) == 1
 
 
+def test_a_program_of_one_operation(tmp_path):
+    """Optimizing leaves no operation whose result is that of a node."""
+    module = torch.nn.Linear(4, 4)
+    x = torch.randn(2, 3, 4)
+    exported = export(module, (x,))
+    program = convert(exported)
+    program.optimize()
+    verify(module, program, (x,), tmp_path=tmp_path).assert_close()
+
+
 def dynamic_layer():
     class Model(torch.nn.Module):
         def forward(self, x):
