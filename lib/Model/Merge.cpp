@@ -7,12 +7,55 @@
 #include "corten/Dialect/CoreAI/IR/CoreAIOps.h"
 #include "mlir/Bytecode/BytecodeWriter.h"
 #include "mlir/IR/AsmState.h"
+#include "mlir/IR/BuiltinDialect.h"
+#include "mlir/IR/DialectResourceBlobManager.h"
 #include "mlir/IR/SymbolTable.h"
 
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace corten;
 using namespace mlir;
+
+namespace {
+/// Weights of equal content, which are stored once.
+class SharedWeights {
+public:
+  /// Lets constants refer to weights that were seen before.
+  void share(ModuleOp module);
+
+private:
+  /// One that has these bytes: the given one if it is the first.
+  DenseResourceElementsHandle find(DenseResourceElementsHandle weight);
+
+  llvm::DenseMap<size_t, SmallVector<DenseResourceElementsHandle>> bySize;
+};
+} // namespace
+
+DenseResourceElementsHandle
+SharedWeights::find(DenseResourceElementsHandle weight) {
+  ArrayRef<char> data = weight.getBlob()->getData();
+  SmallVector<DenseResourceElementsHandle> &known = bySize[data.size()];
+  // What differs does so in its first bytes, as a rule.
+  for (DenseResourceElementsHandle other : known)
+    if (other == weight || other.getBlob()->getData() == data)
+      return other;
+  known.push_back(weight);
+  return weight;
+}
+
+void SharedWeights::share(ModuleOp module) {
+  module.walk([&](coreai::ConstantOp constant) {
+    auto value = dyn_cast<DenseResourceElementsAttr>(constant.getValue());
+    if (!value || !value.getRawHandle().getBlob())
+      return;
+    DenseResourceElementsHandle weight = find(value.getRawHandle());
+    if (weight != value.getRawHandle())
+      constant->setAttr(
+          constant.getValueAttrName(),
+          DenseResourceElementsAttr::get(value.getType(), weight));
+  });
+}
 
 /// The constants of a program that are weights, in order.
 static SmallVector<aicode::ResourceHandle> weights(aicode::AssetOp code) {
@@ -82,6 +125,7 @@ Model::merge(llvm::ArrayRef<Model *> models) {
     return llvm::createStringError("no program to merge");
   auto merged = std::make_unique<State>(models.front()->path());
   merged->metadata = models.front()->state->metadata;
+  SharedWeights weights;
   for (Model *model : models) {
     State &from = *model->state;
     DiagnosticError error(&from.context, DiagnosticError::Place::Shown);
@@ -100,12 +144,14 @@ Model::merge(llvm::ArrayRef<Model *> models) {
     if (!merged->module) {
       if (llvm::Error error = merged->import(std::move(*code), from.owned))
         return error;
+      weights.share(*merged->module);
       continue;
     }
     DiagnosticError failure(&merged->context, DiagnosticError::Place::Shown);
     FailureOr<OwningOpRef<ModuleOp>> module = importProgram(**code, from.owned);
     if (failed(module))
       return inProgram(from.path, failure);
+    weights.share(**module);
     if (llvm::Error error = append(*merged->module, **module))
       return error;
   }

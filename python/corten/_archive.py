@@ -7,7 +7,7 @@ import json
 from typing import TYPE_CHECKING, cast
 
 from corten import _native
-from corten._text import path_text
+from corten._text import path_text, utf8
 from corten._types import Example, Tensor
 
 if TYPE_CHECKING:
@@ -45,7 +45,9 @@ class Archive:
                 path,
                 Tensor(value[0], tuple(value[1]), value[2]) if is_tensor else value,
             )
-            for name, path, is_tensor, value in self._native.examples(program)
+            for name, path, is_tensor, value in self._native.examples(
+                utf8(program, "the name of a program")
+            )
         ]
 
 

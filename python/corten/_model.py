@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, TextIO, cast
 
 from corten import _native
-from corten._text import path_text, utf8, value_names
+from corten._text import json_text, path_text, utf8, value_names
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -58,7 +58,8 @@ class Model:
         Weights are named, not printed. Raises ``ValueError`` if there is no such
         graph.
         """
-        return self._native.text(graph or "", locations, generic)
+        name = utf8(graph or "", "the name of a graph")
+        return self._native.text(name, locations, generic)
 
     def print(
         self,
@@ -110,7 +111,7 @@ class Model:
             ("description", description),
         ):
             utf8(text or "", what)
-        others = None if creator_defined is None else json.dumps(dict(creator_defined))
+        others = None if creator_defined is None else json_text(dict(creator_defined))
         self._native.set_metadata(author, license, description, others)
 
     def rename(
@@ -260,9 +261,8 @@ def diff(
     inputs, outputs and states are called. Raises ``ValueError`` if a program has
     no such graph.
     """
-    report = _native.compare_models(
-        first._native, second._native, graph or "", weights, names
-    )
+    name = utf8(graph or "", "the name of a graph")
+    report = _native.compare_models(first._native, second._native, name, weights, names)
     return cast("Diff", json.loads(report))
 
 

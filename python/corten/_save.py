@@ -3,11 +3,10 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 from corten import _native
-from corten._text import path_text
+from corten._text import json_text, path_text
 
 if TYPE_CHECKING:
     from coreai.authoring import AIProgram
@@ -46,6 +45,6 @@ def save(
         fields["description"] = metadata.model_description
         fields["creatorDefinedMetadata"] = metadata.creator_defined_metadata
     target = path_text(path)
-    text = json.dumps({key: value for key, value in fields.items() if value})
+    text = json_text({key: value for key, value in fields.items() if value})
     received = receive(program, generic=True)
     _native.save_asset(received, target, text, hash, force)

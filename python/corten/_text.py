@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -29,6 +30,11 @@ def path_text(path: StrPath) -> str:
     Raises ``ValueError`` if it is not UTF-8, as names of files may be.
     """
     return utf8(os.fspath(path), "the path")
+
+
+def json_text(value: Any) -> str:
+    """Return JSON; raise ``ValueError`` if a text in it is not UTF-8."""
+    return utf8(json.dumps(value, ensure_ascii=False), "the metadata")
 
 
 def _name(value: Any, parameter: str) -> str:

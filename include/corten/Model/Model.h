@@ -87,8 +87,8 @@ public:
   /// Removes the other entry points, and what only they need.
   llvm::Error keepEntryPoints(llvm::ArrayRef<std::string> names);
   /// One model with the entry points of all, which have to have different
-  /// names. It has the metadata of the first; weights are shared with the
-  /// others, which may go.
+  /// names. It has the metadata of the first. Weights of equal content become
+  /// one; they stay where they are, and the models may go.
   static llvm::Expected<std::unique_ptr<Model>>
   merge(llvm::ArrayRef<Model *> models);
 

@@ -234,7 +234,7 @@ def test_metadata(tmp_path: Path) -> None:
     def describe(metadata: Any) -> None:
         metadata.author = "Ada"
         metadata.license = "none"
-        metadata.model_description = "adds"
+        metadata.model_description = "Ä + 漢"
         metadata.set_custom("k", [1, {"x": "y"}])
 
     official.update_metadata(updates=describe)
@@ -242,7 +242,7 @@ def test_metadata(tmp_path: Path) -> None:
     written = AIModelAsset.load(tmp_path / "ours.aimodel").metadata
     assert written.author == "Ada"
     assert written.license == "none"
-    assert written.model_description == "adds"
+    assert written.model_description == "Ä + 漢"
     assert written.creator_defined_metadata == {"k": [1, {"x": "y"}]}
     assert abs(written.creation_date - official.metadata.creation_date) < 60
     fields = json.loads((tmp_path / "ours.aimodel/metadata.json").read_text())

@@ -91,15 +91,16 @@ def test_merge_and_extract(
     classifier: Written, expected: dict[str, torch.Tensor], tmp_path: Path
 ) -> None:
     both = tmp_path / "both.aimodel"
-    given = (
-        ("--entrypoint", f"a={classifier.path}"),
-        (
-            "--entrypoint",
-            f"b={classifier.path}:main",
-        ),
+    edit(
+        *("--entrypoint", f"a={classifier.path}", "-o", both),
+        *("--entrypoint", f"b={classifier.path}:main", "--input-names", "b=x"),
     )
-    edit(*given[0], *given[1], "-o", both, "--input-names", "b=x")
     assert list(interface(both)) == ["a", "b"]
+    # What they share is stored once.
+    stored = {
+        corten.open(path).info()["weight_bytes"] for path in (both, classifier.path)
+    }
+    assert len(stored) == 1
     inputs = {"b_calls": torch.zeros(4)}
     assert torch.equal(
         call(both, "a", {"image": IMAGE, **inputs})["probs"], expected["probs"]

@@ -64,6 +64,16 @@ def test_in_python(asset: Path, classifier: Written, tmp_path: Path) -> None:
         model.rename(name=BAD)
     with pytest.raises(ValueError, match="not UTF-8"):
         model.rename(inputs=[BAD])
+    with pytest.raises(ValueError, match="not UTF-8"):
+        model.text(BAD)
+    with pytest.raises(ValueError, match="not UTF-8"):
+        corten.diff(model, model, graph=BAD)
+    with pytest.raises(ValueError, match="not UTF-8"):
+        model.set_metadata(author=BAD)
+    with pytest.raises(ValueError, match="not UTF-8"):
+        model.set_metadata(creator_defined={"a": [BAD]})
+    with pytest.raises(ValueError, match="not UTF-8"):
+        corten.open_pt2(classifier.archive).examples(BAD)
 
 
 def test_in_the_converter(tmp_path: Path) -> None:
