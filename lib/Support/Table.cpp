@@ -129,6 +129,7 @@ forEachLine(llvm::ArrayRef<llvm::StringRef> row,
   }
   for (size_t i = 0; i < count; ++i) {
     std::vector<llvm::StringRef> texts;
+    texts.reserve(cells.size());
     for (const std::vector<llvm::StringRef> &cell : cells)
       texts.push_back(i < cell.size() ? cell[i] : llvm::StringRef());
     line(texts);

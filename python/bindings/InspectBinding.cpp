@@ -126,9 +126,9 @@ void corten::bindings::bindInspect(nb::module_ &module) {
       .def("strip", &Model::stripDebugInfo)
       .def(
           "set_metadata",
-          [](Model &self, std::optional<std::string> author,
-             std::optional<std::string> license,
-             std::optional<std::string> description,
+          [](Model &self, const std::optional<std::string> &author,
+             const std::optional<std::string> &license,
+             const std::optional<std::string> &description,
              const std::optional<std::string> &creatorDefined) {
             AssetMetadata &metadata = self.metadata();
             if (creatorDefined)

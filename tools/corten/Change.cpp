@@ -54,6 +54,7 @@ programFiles(const ConvertOptions &options) {
   if (files.empty())
     return llvm::createStringError("FILE or --entrypoint is required");
   std::vector<std::string> entryPoints;
+  entryPoints.reserve(files.size());
   for (const ProgramFile &file : files)
     entryPoints.push_back(file.name);
   auto names = options.names.parse(entryPoints);

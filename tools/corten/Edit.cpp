@@ -89,6 +89,7 @@ openAll(const EditOptions &options) {
   if (models.size() == 1)
     return std::move(models.front());
   std::vector<Model *> all;
+  all.reserve(models.size());
   for (const std::unique_ptr<Model> &model : models)
     all.push_back(model.get());
   return Model::merge(all);
