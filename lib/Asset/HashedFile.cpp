@@ -2,6 +2,7 @@
 
 #include "HashedFile.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Alignment.h"
 #include "llvm/Support/Errno.h"
 #include "llvm/Support/MathExtras.h"
@@ -70,6 +71,9 @@ void HashedFile::write_impl(const char *data, size_t size) {
   if (filled == kBlock)
     flushGathered();
   gather(data + count, size - count);
+  // Many small weights make a large model too.
+  if (size >= kAlignment)
+    window.passed({data, size});
 }
 
 void HashedFile::pwrite_impl(const char *data, size_t size, uint64_t offset) {
@@ -105,12 +109,21 @@ void HashedFile::writeLarge(const char *data, size_t size) {
   size -= head;
   size_t tail = size % kAlignment;
   size_t middle = size - tail;
-  for (size_t at = 0; at < middle; at += kBlock)
-    post({data + at, std::min(kBlock, middle - at), offset + at});
-  update(data, middle);
+  constexpr size_t kStep = ReadWindow::kStep;
+  size_t step = 0;
+  for (size_t at = 0; at < middle; at += step) {
+    // The one before may leave when it has been both hashed and written.
+    size_t before = std::exchange(step, std::min(kStep, middle - at));
+    for (size_t block = at; block < at + step; block += kBlock)
+      post({data + block, std::min(kBlock, at + step - block), offset + block});
+    update(data + at, step);
+    await(offset + at);
+    window.passed({data + at - before, before});
+  }
   offset += middle;
   // The caller may do what it likes with its bytes afterwards.
   await();
+  window.passed({data + middle - step, step});
   gather(data + middle, tail);
 }
 
@@ -184,11 +197,13 @@ void HashedFile::serveTransfers(Memory bounce) {
       return;
     Transfer transfer = transfers.front();
     transfers.pop_front();
-    ++underWay;
+    underWay.push_back(transfer);
     lock.unlock();
     std::error_code failure = perform(transfer, bounce.get());
     lock.lock();
-    --underWay;
+    llvm::erase_if(underWay, [&](const Transfer &other) {
+      return other.offset == transfer.offset;
+    });
     if (failure && !error)
       error = failure;
     if (error)
@@ -240,8 +255,14 @@ void HashedFile::post(Transfer transfer) {
   posted.notify_one();
 }
 
-/// Returns when nothing is left to be written.
-void HashedFile::await() {
+/// Returns when nothing is left to be written in front of this place.
+void HashedFile::await(uint64_t end) {
   std::unique_lock lock(mutex);
-  performed.wait(lock, [&] { return transfers.empty() && underWay == 0; });
+  auto isInFront = [&](const Transfer &transfer) {
+    return transfer.offset < end;
+  };
+  performed.wait(lock, [&] {
+    return llvm::none_of(transfers, isInFront) &&
+           llvm::none_of(underWay, isInFront);
+  });
 }

@@ -13,7 +13,9 @@
 #define CORTEN_LIB_ASSET_HASHEDFILE_H
 
 #include "corten/Support/Digest.h"
+#include "corten/Support/ReadWindow.h"
 
+#include "llvm/ADT/SmallVector.h"
 #include "llvm/Support/Error.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -71,7 +73,7 @@ private:
   void writeLarge(const char *data, size_t size);
 
   void post(Transfer transfer);
-  void await();
+  void await(uint64_t end = UINT64_MAX);
   void startWriters();
   void stopWriters();
   void serveTransfers(Memory bounce);
@@ -84,6 +86,8 @@ private:
   int descriptor;
   /// Null if there is to be none.
   std::unique_ptr<Sha256> hash;
+  /// What was written from where it lies.
+  ReadWindow window;
   /// Small pieces are gathered in one block while the other is written.
   Memory block, onItsWay;
   /// How many bytes lie in the block, and where in the file it begins.
@@ -97,7 +101,7 @@ private:
   std::mutex mutex;
   std::condition_variable posted, performed;
   std::deque<Transfer> transfers;
-  unsigned underWay = 0;
+  llvm::SmallVector<Transfer, 2> underWay;
   bool isClosing = false;
   /// The first failure; what comes after it is dropped.
   std::error_code error;

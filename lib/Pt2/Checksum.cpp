@@ -60,20 +60,20 @@ foldBlocks(uint32_t crc, StringRef blocks) {
   return ~extend(~0U, StringRef(rest, sizeof(rest)));
 }
 
-static uint32_t checksumOfBlocks(StringRef data) {
+static uint32_t extendByBlocks(uint32_t crc, StringRef data) {
   static const bool isFast = __builtin_cpu_supports("pclmul");
   if (!isFast || data.size() < 64)
-    return extend(0, data);
+    return extend(crc, data);
   size_t blocks = data.size() & ~size_t{15};
-  uint32_t crc = ~foldBlocks(~0U, data.take_front(blocks));
+  crc = ~foldBlocks(~crc, data.take_front(blocks));
   return extend(crc, data.drop_front(blocks));
 }
 #endif
 
-uint32_t corten::pt2::checksum(StringRef data) {
+uint32_t corten::pt2::checksum(StringRef data, uint32_t before) {
 #if defined(__x86_64__)
-  return checksumOfBlocks(data);
+  return extendByBlocks(before, data);
 #else
-  return extend(0, data);
+  return extend(before, data);
 #endif
 }

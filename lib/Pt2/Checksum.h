@@ -12,8 +12,8 @@
 
 namespace corten::pt2 {
 
-/// CRC-32 as in ZIP and zlib.
-uint32_t checksum(llvm::StringRef data);
+/// CRC-32 as in ZIP and zlib; `before` is that of what stands in front.
+uint32_t checksum(llvm::StringRef data, uint32_t before = 0);
 
 } // namespace corten::pt2
 

@@ -253,6 +253,17 @@ static llvm::Expected<Bytes> inflateEntry(const ZipEntry &entry) {
   return Bytes{data, std::move(memory)};
 }
 
+bool ZipArchive::isIntact(StringRef data, uint32_t expected) const {
+  uint32_t sum = 0;
+  while (!data.empty()) {
+    StringRef step = data.take_front(ReadWindow::kStep);
+    sum = checksum(step, sum);
+    window->passed(step);
+    data = data.drop_front(step.size());
+  }
+  return sum == expected;
+}
+
 llvm::Expected<Bytes> ZipArchive::read(const ZipEntry &entry) const {
   Bytes result{entry.stored, archive.owner};
   if (entry.isDeflated) {
@@ -261,7 +272,7 @@ llvm::Expected<Bytes> ZipArchive::read(const ZipEntry &entry) const {
       return inflated.takeError();
     result = std::move(*inflated);
   }
-  if (checksum(result.data) != entry.checksum)
+  if (!isIntact(result.data, entry.checksum))
     return damaged("the checksum of '" + entry.name + "' is wrong");
   return result;
 }

@@ -9,6 +9,7 @@
 #define CORTEN_LIB_PT2_ZIP_H
 
 #include "corten/Support/Bytes.h"
+#include "corten/Support/ReadWindow.h"
 
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringRef.h"
@@ -45,10 +46,13 @@ public:
   llvm::Expected<Bytes> read(const ZipEntry &entry) const;
 
 private:
+  bool isIntact(llvm::StringRef data, uint32_t expected) const;
   llvm::Error readEntry(llvm::StringRef &directory);
   llvm::Error checkOverlaps() const;
 
   Bytes archive;
+  /// For all entries: a file is as large as its weights.
+  std::unique_ptr<ReadWindow> window = std::make_unique<ReadWindow>();
   std::vector<ZipEntry> list;
   llvm::StringMap<size_t> byName;
 };

@@ -8,8 +8,10 @@
 #include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/FileSystem.h"
 
+#include <cerrno>
 #include <cstring>
 #include <new>
+#include <sys/mman.h>
 #include <system_error>
 
 using namespace corten;
@@ -25,20 +27,26 @@ llvm::Expected<SharedBytes> corten::mapFile(llvm::StringRef path) {
     code = std::make_error_code(std::errc::is_a_directory);
   else if (!code && !fs::is_regular_file(status))
     code = std::make_error_code(std::errc::not_supported);
-  std::shared_ptr<fs::mapped_file_region> region;
-  // An empty file cannot be mapped.
-  if (!code && status.getSize() > 0)
-    region = std::make_shared<fs::mapped_file_region>(
-        *file, fs::mapped_file_region::readonly, status.getSize(),
-        /*offset=*/0, code);
+  size_t size = status.getSize();
+  void *memory = nullptr;
+  // An empty file cannot be mapped. Shared, so that pages can be given back
+  // (ReadWindow.h): in a private mapping the kernel would have to look for
+  // pages that were written to.
+  if (!code && size > 0) {
+    memory = ::mmap(nullptr, size, PROT_READ, MAP_SHARED, *file, 0);
+    if (memory == MAP_FAILED)
+      code = {errno, std::generic_category()};
+  }
   // Nothing was written that closing could lose.
   (void)fs::closeFile(*file);
   if (code)
     return llvm::errorCodeToError(code);
-  if (!region)
+  if (!memory)
     return SharedBytes();
-  llvm::StringRef data(region->const_data(), region->size());
-  return SharedBytes{data, std::move(region)};
+  std::shared_ptr<const void> owner(
+      memory, [size](void *held) { ::munmap(held, size); });
+  return SharedBytes{{static_cast<const char *>(memory), size},
+                     std::move(owner)};
 }
 
 std::shared_ptr<char> corten::allocateElements(size_t size) {
@@ -53,7 +61,7 @@ std::shared_ptr<char> corten::allocateElements(size_t size) {
 }
 
 SharedBytes corten::alignedWeight(SharedBytes bytes) {
-  if (llvm::isAddrAligned(llvm::Align(kWeightAlignment), bytes.data.data()))
+  if (llvm::isAddrAligned(llvm::Align(kElementAlignment), bytes.data.data()))
     return bytes;
   std::shared_ptr<char> copy = allocateElements(bytes.data.size());
   if (!copy)

@@ -18,6 +18,14 @@ TEST(ChecksumTest, KnownValue) {
   EXPECT_EQ(checksum(""), 0U);
 }
 
+TEST(ChecksumTest, GoesOnFromWhatStandsInFront) {
+  std::string data(300, 'x');
+  for (size_t cut : {0, 1, 64, 200, 300})
+    EXPECT_EQ(checksum(StringRef(data).drop_front(cut),
+                       checksum(StringRef(data).take_front(cut))),
+              checksum(data));
+}
+
 TEST(ChecksumTest, EqualsTheSlowOneAtEveryLengthAndOffset) {
   std::string data;
   for (unsigned i = 0; i < 1000; ++i)

@@ -25,7 +25,7 @@ llvm::Expected<SharedBytes> mapFile(llvm::StringRef path);
 /// left.
 std::shared_ptr<char> allocateElements(size_t size);
 
-/// The bytes where a weight may start, see kWeightAlignment: as they are, or a
+/// The bytes where a weight may start, see kElementAlignment: as they are, or a
 /// copy if they start elsewhere (a slice of a larger storage, a mapped file).
 SharedBytes alignedWeight(SharedBytes bytes);
 

@@ -10,9 +10,13 @@
 
 namespace corten {
 
-/// Weights start at multiples of it, in memory and in assets: coreai-core takes
-/// no others, and loaders refuse larger ones.
+/// Weights start at multiples of it in assets: coreai-core takes no others, and
+/// loaders refuse larger ones.
 inline constexpr size_t kWeightAlignment = 16;
+
+/// In memory they start at multiples of this, as the widest elements do.
+/// Safetensors files have theirs at such places.
+inline constexpr size_t kElementAlignment = 8;
 
 /// A constant of this many elements that are not all the same is a weight, with
 /// its data outside the program; one of fewer stands in the program itself.
