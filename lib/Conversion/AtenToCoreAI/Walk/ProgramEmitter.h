@@ -7,6 +7,7 @@
 #define CORTEN_LIB_CONVERSION_ATENTOCOREAI_WALK_PROGRAMEMITTER_H
 
 #include "Emission/Emitter.h"
+#include "Weights/EqualWeights.h"
 #include "Weights/WeightForms.h"
 
 #include "corten/Conversion/AtenToCoreAI/Conversion.h"
@@ -127,9 +128,12 @@ private:
   const ConversionOptions &options;
   std::unique_ptr<DebugRecorder> debug;
   size_t nodesLowered = 0;
-  /// Weights that several entry points use are one resource.
+  /// Weights that several entry points use are one resource, and so are those
+  /// of equal content.
   llvm::DenseMap<std::pair<const void *, mlir::Type>, mlir::Attribute>
       resourceAttributes;
+  ReadWindow window;
+  EqualWeights equalWeights{window};
   llvm::StringMap<unsigned> symbols;
   llvm::DenseMap<const Operator *, llvm::StringRef> userLoweringOf;
 

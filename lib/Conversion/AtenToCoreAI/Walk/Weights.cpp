@@ -88,17 +88,6 @@ static FailureOr<TensorView> narrowed(const TensorView &view, StringRef name,
   return result;
 }
 
-/// Every element equals the first. Ends at the first difference, so for real
-/// weights it reads a few bytes.
-static bool isUniform(const TensorView &view) {
-  int64_t count = view.numElements();
-  if (count < 1 || view.bytes % count != 0)
-    return false;
-  size_t width = view.bytes / count;
-  const char *data = static_cast<const char *>(view.data);
-  return std::memcmp(data, data + width, view.bytes - width) == 0;
-}
-
 static DenseElementsAttr inlineAttribute(const TensorView &view,
                                          RankedTensorType type, bool uniform) {
   const char *data = static_cast<const char *>(view.data);
@@ -162,19 +151,22 @@ FailureOr<Value> ProgramEmitter::weight(const TensorView &view,
            << "weight '" << name << "' has the type "
            << scalarTypeName(form.type) << ", which Core AI cannot express";
   auto type = RankedTensorType::get(form.shape, element);
-  result.weights.insert({view.data, type});
   Attribute &known = resourceAttributes[{view.data, type}];
   if (known && view.bytes != 0)
     return constant(cast<TypedAttr>(known));
+  auto another = [&](TypedAttr attribute) {
+    result.weights.insert({view.data, type});
+    return constant(attribute);
+  };
 
   // Complex numbers cannot stand inline (coreai-core ends the process when it
   // saves them), nor can data that torch has packed be read element by element.
   bool isSmall = type.getNumElements() < kWeightElements;
   if (isSubByte(form.type)) {
-    bool uniform = !isSubByte(view.dtype) && isUniform(view);
+    bool uniform = !isSubByte(view.dtype) && isUniform(view, window);
     if (uniform || isSmall)
       if (auto inside = narrowAttribute(view, type, form.type, uniform))
-        return constant(inside);
+        return another(inside);
   }
   FailureOr<TensorView> data = formed(view, form, name, location);
   if (mlir::failed(data))
@@ -182,9 +174,14 @@ FailureOr<Value> ProgramEmitter::weight(const TensorView &view,
   bool canStandInline = !isa<ComplexType>(element) && !isSubByte(form.type) &&
                         form.type != ScalarType::Float4E2M1FNx2;
   if (canStandInline) {
-    bool uniform = isUniform(*data);
+    bool uniform = isUniform(*data, window);
     if (uniform || isSmall)
-      return constant(inlineAttribute(*data, type, uniform));
+      return another(inlineAttribute(*data, type, uniform));
+  }
+  Attribute &equal = equalWeights.find(type, *data);
+  if (equal) {
+    known = equal;
+    return constant(cast<TypedAttr>(known));
   }
 
   auto &manager =
@@ -197,8 +194,8 @@ FailureOr<Value> ProgramEmitter::weight(const TensorView &view,
   result.resources.push_back(
       {handle.getKey().str(), name.str(), *std::move(data)});
   auto attribute = DenseResourceElementsAttr::get(type, handle);
-  known = attribute;
-  return constant(attribute);
+  known = equal = attribute;
+  return another(attribute);
 }
 
 /// What the user calls the weight: its path, or else its node's name.
