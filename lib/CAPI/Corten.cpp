@@ -205,7 +205,10 @@ CortenError *cortenConvert(const CortenProgramFile *const *files, size_t count,
         namesOf(file.stateNames, file.stateOriginals, file.stateNameCount);
   }
   ConvertFilesOptions conversion;
-  conversion.release = take(options).release != 0;
+  CortenConvertOptions how = take(options);
+  conversion.release = how.release != 0;
+  if (how.weights)
+    conversion.weights = how.weights;
   llvm::Expected<ConvertedFiles> converted = convertFiles(programs, conversion);
   if (!converted)
     return fail(converted.takeError());

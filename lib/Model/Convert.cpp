@@ -37,7 +37,7 @@ corten::convertFiles(const std::vector<ProgramFile> &files,
   conversion.debugLocations = !options.release;
   conversion.progress = options.progress;
   llvm::Expected<std::unique_ptr<ConvertedModule>> converted =
-      convertPt2(entryPoints, conversion);
+      convertPt2(entryPoints, conversion, options.weights);
   if (!converted)
     return converted.takeError();
   attachLocations(**converted);

@@ -3,11 +3,14 @@
 #include "corten/Pt2/Convert.h"
 
 #include "corten/Pt2/Pt2.h"
+#include "corten/Pt2/Safetensors.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSet.h"
+
+#include <optional>
 
 using namespace corten;
 using llvm::StringRef;
@@ -49,7 +52,8 @@ static llvm::Error checkSupported(const Program &program, StringRef name) {
 //===----------------------------------------------------------------------===//
 
 llvm::Expected<std::unique_ptr<Program>>
-corten::readPt2(const Pt2File &file, const Pt2EntryPoint &entryPoint) {
+corten::readPt2(const Pt2File &file, const Pt2EntryPoint &entryPoint,
+                NamedWeights *named) {
   std::string model = entryPoint.model;
   if (model.empty() && file.models().size() == 1)
     model = file.models().front();
@@ -60,10 +64,12 @@ corten::readPt2(const Pt2File &file, const Pt2EntryPoint &entryPoint) {
         (model.empty() ? ": say which one, as in " + entryPoint.file + ":" +
                              file.models().front()
                        : ", and no '" + model + "'"));
-  llvm::Expected<std::unique_ptr<Program>> program =
-      file.read(model, [](const Operator &op) {
+  llvm::Expected<std::unique_ptr<Program>> program = file.read(
+      model,
+      [](const Operator &op) {
         return !op.mutates && hasLowering(op.nameSpace, op.name);
-      });
+      },
+      named);
   if (!program)
     return llvm::createStringError("'" + entryPoint.file +
                                    "': " + llvm::toString(program.takeError()));
@@ -82,9 +88,16 @@ corten::readPt2(const Pt2EntryPoint &entryPoint) {
 
 llvm::Expected<std::unique_ptr<ConvertedModule>>
 corten::convertPt2(llvm::ArrayRef<Pt2EntryPoint> entryPoints,
-                   const ConversionOptions &options) {
+                   const ConversionOptions &options, StringRef weights) {
   if (entryPoints.empty())
     return llvm::createStringError("no program to convert");
+  std::optional<NamedWeights> named;
+  if (!weights.empty()) {
+    auto folder = SafetensorsFolder::open(weights);
+    if (!folder)
+      return folder.takeError();
+    named.emplace(std::move(*folder));
+  }
   llvm::StringSet<> names;
   llvm::StringMap<Pt2File> files;
   std::vector<std::unique_ptr<Program>> programs;
@@ -101,7 +114,7 @@ corten::convertPt2(llvm::ArrayRef<Pt2EntryPoint> entryPoints,
       file = files.try_emplace(entryPoint.file, std::move(*opened)).first;
     }
     llvm::Expected<std::unique_ptr<Program>> program =
-        readPt2(file->second, entryPoint);
+        readPt2(file->second, entryPoint, named ? &*named : nullptr);
     if (!program)
       return program.takeError();
     programs.push_back(std::move(*program));
@@ -109,5 +122,8 @@ corten::convertPt2(llvm::ArrayRef<Pt2EntryPoint> entryPoints,
                        entryPoint.inputNames, entryPoint.outputNames,
                        entryPoint.stateNames});
   }
+  if (named)
+    if (llvm::Error error = named->checkAllKnown())
+      return error;
   return convert(entries, options);
 }

@@ -63,6 +63,7 @@ llvm::Error pt2::readTensorMeta(JsonValue meta, StringRef name,
                                    Twine(*dtype));
   tensor.dtype = *type;
   tensor.offset = *offset;
+  tensor.hasData = !meta["device"]["type"].isString("meta");
   return llvm::Error::success();
 }
 

@@ -35,6 +35,8 @@ public:
 
   /// Null if there is no tensor of that name.
   const SavedTensor *find(llvm::StringRef name) const;
+  /// In no order.
+  auto names() const { return tensors.keys(); }
 
 private:
   llvm::StringMap<SavedTensor> tensors;

@@ -29,6 +29,8 @@ struct SavedTensor {
   llvm::SmallVector<int64_t> strides;
   int64_t offset = 0;
   Bytes storage;
+  /// Not for one of the meta device: its storage is empty.
+  bool hasData = true;
 };
 
 /// The tensors of a saved dictionary with strings as keys, in its order.

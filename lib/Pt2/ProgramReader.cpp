@@ -9,6 +9,7 @@
 #include "corten/Program/Functionalize.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallVectorExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/MathExtras.h"
@@ -332,11 +333,36 @@ void ProgramReader::readGraph(JsonValue json, Scope &inner,
 // The signature
 //===----------------------------------------------------------------------===//
 
-/// The index of a weight, which must be as the graph says.
-int ProgramReader::weightOf(const SavedTensor *tensor, StringRef target,
-                            const Node *node) {
+/// The same for a weight that comes from elsewhere. What is wrong with it is
+/// told when all of them are known.
+int ProgramReader::namedWeight(StringRef target, const Node *node,
+                               bool isState) {
+  const ValueInfo &info = node->info();
+  if (!info.isTensor() ||
+      llvm::any_of(info.sizes, [](Size size) { return size.isDynamic(); })) {
+    fail("'" + target + "' is no weight: its shape is not known");
+    return -1;
+  }
+  auto shape =
+      llvm::map_to_vector(info.sizes, [](Size size) { return size.get(); });
+  return named->add(builder, target, info.dtype, shape, isState);
+}
+
+/// The index of a weight, which must be as the graph says. Parameters and
+/// buffers that are `isState` are in every checkpoint of the model.
+int ProgramReader::weightOf(const Payload &payload, StringRef target,
+                            const Node *node, bool isState) {
+  const SavedTensor *tensor = payload.find(target);
+  if (named && (isState || named->has(target) || !tensor || !tensor->hasData))
+    return namedWeight(target, node, isState);
   if (!tensor) {
     fail("the archive has no tensor '" + target + "'");
+    return -1;
+  }
+  if (!tensor->hasData) {
+    fail("the weight '" + target + "' has no data: the model was on the meta " +
+         "device.\nFix: name a folder of safetensors that has the weights " +
+         "(--weights)");
     return -1;
   }
   const ValueInfo &info = node->info();
@@ -378,21 +404,21 @@ void ProgramReader::readInput(JsonValue json,
   } else if (kind == "parameter") {
     owner("parameter_name", InputSpec::Kind::Parameter);
     if (!hasFailed())
-      spec.weight = weightOf(weights.find(spec.target), spec.target, spec.node);
+      spec.weight = weightOf(weights, spec.target, spec.node, /*isState=*/true);
     owned[spec.target] = spec.node;
   } else if (kind == "buffer") {
     owner("buffer_name", InputSpec::Kind::Buffer);
     bool isPersistent = value["persistent"].boolean().value_or(true);
     if (!hasFailed())
       spec.weight =
-          weightOf((isPersistent ? weights : constants).find(spec.target),
-                   spec.target, spec.node);
+          weightOf(isPersistent ? weights : constants, spec.target, spec.node,
+                   /*isState=*/isPersistent);
     owned[spec.target] = spec.node;
   } else if (kind == "tensor_constant") {
     owner("tensor_constant_name", InputSpec::Kind::Constant);
     if (!hasFailed())
       spec.weight =
-          weightOf(constants.find(spec.target), spec.target, spec.node);
+          weightOf(constants, spec.target, spec.node, /*isState=*/false);
   } else if (kind == "custom_obj") {
     owner("custom_obj_name", InputSpec::Kind::CustomObject);
   } else if (kind == "token") {
@@ -456,6 +482,15 @@ void ProgramReader::readSignature(JsonValue signature) {
     readInput(spec, owned);
     if (hasFailed())
       return;
+  }
+  if (named) {
+    llvm::for_each(weights.names(), [&](StringRef name) { named->know(name); });
+    llvm::for_each(constants.names(),
+                   [&](StringRef name) { named->know(name); });
+    if (llvm::Error error = named->check()) {
+      fail(std::move(error));
+      return;
+    }
   }
   for (JsonValue spec : signature["output_specs"].elements()) {
     readOutput(spec, owned);

@@ -12,6 +12,7 @@
 #include "corten/Program/Arguments.h"
 #include "corten/Program/MemoryLayout.h"
 #include "corten/Program/Program.h"
+#include "corten/Pt2/Safetensors.h"
 
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/StringSet.h"
@@ -25,8 +26,10 @@ std::pair<std::string, JsonValue> alternativeOf(JsonValue json);
 /// returned until then only has to be harmless.
 class ProgramReader {
 public:
-  ProgramReader(const Payload &weights, const Payload &constants)
-      : weights(weights), constants(constants) {}
+  /// Parameters and buffers come from `named` where it is given.
+  ProgramReader(const Payload &weights, const Payload &constants,
+                NamedWeights *named = nullptr)
+      : weights(weights), constants(constants), named(named) {}
 
   llvm::Expected<std::unique_ptr<Program>>
   read(JsonValue root, llvm::function_ref<bool(const Operator &)> isFunctional);
@@ -92,8 +95,9 @@ private:
   void readSignature(JsonValue signature);
   void readInput(JsonValue json, llvm::StringMap<const Node *> &owned);
   void readOutput(JsonValue json, const llvm::StringMap<const Node *> &owned);
-  int weightOf(const SavedTensor *tensor, llvm::StringRef target,
-               const Node *node);
+  int weightOf(const Payload &payload, llvm::StringRef target, const Node *node,
+               bool isState);
+  int namedWeight(llvm::StringRef target, const Node *node, bool isState);
   void checkObjects();
   void readRanges(JsonValue ranges);
 
@@ -102,6 +106,7 @@ private:
 
   const Payload &weights;
   const Payload &constants;
+  NamedWeights *named;
   ProgramBuilder builder;
   Scope *scope = nullptr;
   std::string problem;

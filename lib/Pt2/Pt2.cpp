@@ -117,7 +117,8 @@ static llvm::Expected<ModelText> readModel(const TorchArchive &archive,
 
 llvm::Expected<std::unique_ptr<Program>>
 Pt2File::read(StringRef model,
-              llvm::function_ref<bool(const Operator &)> isFunctional) const {
+              llvm::function_ref<bool(const Operator &)> isFunctional,
+              NamedWeights *named) const {
   llvm::Expected<ModelText> program = readModel(*archive, model);
   if (!program)
     return program.takeError();
@@ -129,7 +130,7 @@ Pt2File::read(StringRef model,
       readPayload(*archive, model, "constants", "serialized_constants.pt");
   if (!constants)
     return constants.takeError();
-  return ProgramReader(*weights, *constants)
+  return ProgramReader(*weights, *constants, named)
       .read(program->root(), isFunctional);
 }
 

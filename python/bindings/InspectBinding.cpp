@@ -195,13 +195,17 @@ void corten::bindings::bindInspect(nb::module_ &module) {
 
   module.def(
       "convert_files",
-      [](const std::vector<ProgramFile> &files, bool release) {
-        ConvertedFiles converted = bindings::unwrap(
-            convertFiles(files, {release, /*progress=*/nullptr}));
+      [](const std::vector<ProgramFile> &files, bool release,
+         std::string weights) {
+        ConvertFilesOptions options;
+        options.release = release;
+        options.weights = std::move(weights);
+        ConvertedFiles converted =
+            bindings::unwrap(convertFiles(files, options));
         return std::pair(std::move(converted.model),
                          std::move(converted.warnings));
       },
-      nb::arg("files"), nb::arg("release"), Release(),
+      nb::arg("files"), nb::arg("release"), nb::arg("weights"), Release(),
       "A model, and warnings. Raises ValueError for what cannot be read or "
       "converted.");
 

@@ -4,6 +4,7 @@
 // the fake tensors that describe their results.
 
 #include "Bindings.h"
+#include "Errors.h"
 #include "KeepAlive.h"
 
 #include "corten/Program/Arguments.h"
@@ -13,6 +14,7 @@
 #include "corten/Program/Outline.h"
 #include "corten/Program/Program.h"
 #include "corten/Program/StridedMemory.h"
+#include "corten/Pt2/Safetensors.h"
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
@@ -42,6 +44,11 @@ static StringRef textOf(PyObject *object) {
 
 static StringRef textOf(const std::string_view &text) {
   return {text.data(), text.size()};
+}
+
+static void raise(llvm::Error error) {
+  if (error)
+    throw nb::value_error(llvm::toString(std::move(error)).c_str());
 }
 
 namespace {
@@ -180,6 +187,15 @@ public:
     return added->index;
   }
 
+  /// The same for a tensor in a file; -1 for one that is missing or of another
+  /// type or shape, which `weights` then knows.
+  int addNamedWeight(NamedWeights &weights, std::string_view name,
+                     nb::handle dtype, const std::vector<int64_t> &shape,
+                     bool isState) {
+    return weights.add(builder, textOf(name), dtypeOf(dtype.ptr()), shape,
+                       isState);
+  }
+
   void addInput(InputSpec::Kind kind, nb::handle node, std::string_view target,
                 int weight) {
     InputSpec spec;
@@ -225,11 +241,6 @@ public:
   bool hasCopies = false;
 
 private:
-  static void raise(llvm::Error error) {
-    if (error)
-      throw nb::value_error(llvm::toString(std::move(error)).c_str());
-  }
-
   /// What torch says of a node's result. It may be asked for more of it later.
   void setValue(Node &node, nb::handle value) {
     node.results = decodeInfos(value.ptr(), node.returnsTuple);
@@ -501,6 +512,43 @@ void corten::bindings::bindProgram(nb::module_ &module) {
       .value("USER_INPUT_MUTATION", OutputSpec::Kind::UserInputMutation)
       .value("TOKEN", OutputSpec::Kind::Token);
 
+  nb::class_<SafetensorsFolder>(module, "SafetensorsFolder",
+                                "The tensors of a folder, which are mapped.");
+  module.def(
+      "open_safetensors",
+      [](const std::string &path) {
+        return std::const_pointer_cast<SafetensorsFolder>(
+            bindings::unwrap(SafetensorsFolder::open(path)));
+      },
+      nb::arg("path"),
+      "Raises ValueError for a folder that cannot be read or trusted.");
+  nb::class_<NamedWeights>(module, "NamedWeights",
+                           "Gives one program its weights from a folder.")
+      .def(
+          "__init__",
+          [](NamedWeights *self, std::shared_ptr<SafetensorsFolder> folder) {
+            new (self) NamedWeights(std::move(folder));
+          },
+          nb::arg("folder"))
+      .def(
+          "__contains__",
+          [](const NamedWeights &self, std::string_view name) {
+            return self.has(textOf(name));
+          },
+          nb::arg("name"))
+      .def(
+          "check",
+          [](NamedWeights &self, const std::vector<std::string> &names) {
+            raise(self.check());
+            for (const std::string &name : names)
+              self.know(name);
+            raise(self.checkAllKnown());
+          },
+          nb::arg("names"),
+          "Raises ValueError if a weight was missing or wrong, or if the "
+          "folder "
+          "has others than `names`.");
+
   nb::class_<PyProgramBuilder>(module, "ProgramBuilder",
                                "Fills a Program; one walker uses one builder.")
       .def(nb::init<nb::object, nb::object, nb::object, nb::object,
@@ -533,6 +581,12 @@ void corten::bindings::bindProgram(nb::module_ &module) {
            "Registers a tensor in CPU memory as a weight of that type and "
            "shape: as a view if it is in one piece. Keeps it alive as long as "
            "the program, and whatever is made from it, needs the memory.")
+      .def(
+          "named_weight", &PyProgramBuilder::addNamedWeight, nb::arg("weights"),
+          nb::arg("name"), nb::arg("dtype"), nb::arg("shape"),
+          nb::arg("is_state"),
+          "Registers a tensor of a folder as a weight. Returns -1 for one that "
+          "is missing or wrong; `weights.check()` says so.")
       .def_ro("has_copies", &PyProgramBuilder::hasCopies,
               "Whether some weight was not in one piece.")
       .def("input", &PyProgramBuilder::addInput, nb::arg("kind"),

@@ -39,8 +39,10 @@ class _NotNativeError(Exception):
 class _UndecomposedWalker(Walker):
     """Reads a program and has torch decompose what has no lowering."""
 
-    def __init__(self, lowerings: Collection[str]) -> None:
-        super().__init__()
+    def __init__(
+        self, lowerings: Collection[str], folder: _native.SafetensorsFolder | None
+    ) -> None:
+        super().__init__(folder)
         self.lowerings = lowerings
         self.decomposed: Counter[str] = Counter()
         self._table: dict[Any, Callable[..., Any]] | None = None
@@ -207,9 +209,10 @@ def _read_native(
     lowerings: Collection[str],
     entrypoint_name: str,
     externalized: Sequence[ExternalizedModule],
+    folder: _native.SafetensorsFolder | None,
 ) -> tuple[_native.Program, bool, Origin] | str:
     """The program, or why C++ cannot take it as it is."""
-    walker = _UndecomposedWalker(lowerings)
+    walker = _UndecomposedWalker(lowerings, folder)
     try:
         walker.walk(program)
     except _NotNativeError as error:
@@ -238,6 +241,7 @@ def read_program(
     lowerings: Collection[str],
     entrypoint_name: str,
     externalized: Sequence[ExternalizedModule] = (),
+    folder: _native.SafetensorsFolder | None = None,
 ) -> tuple[_native.Program, bool, Origin]:
     """Read ``program`` into the C++ model.
 
@@ -248,17 +252,18 @@ def read_program(
         entrypoint_name: For the log.
         externalized: Modules that were marked while it was exported; their
             calls become graphs.
+        folder: Where its parameters and buffers are, if not in the program.
 
     Returns:
         The model, whether it holds copies of weights, and what it was read
         from: ``program``, or what torch made of it.
     """
     if decompose:
-        read = _read_native(program, lowerings, entrypoint_name, externalized)
+        read = _read_native(program, lowerings, entrypoint_name, externalized, folder)
         if not isinstance(read, str):
             return read
         _LOGGER.info(
             "%s: decomposed by torch as a whole, because %s", entrypoint_name, read
         )
         program = program.run_decompositions(get_decomp_table())
-    return (*read_exported_program(program, externalized), Origin(program))
+    return (*read_exported_program(program, externalized, folder), Origin(program))

@@ -7,6 +7,7 @@ import operator
 from typing import TYPE_CHECKING, Any, cast
 
 import torch
+from torch._subclasses.fake_tensor import FakeTensor
 from torch.export.graph_signature import ConstantArgument, InputKind
 
 from coreai_torch._compression._floatx import Float4Tensor
@@ -69,10 +70,16 @@ def _overload_of(
     return cast("Callable[..., Any]", packet)
 
 
+def _is_without_data(tensor: torch.Tensor) -> bool:
+    return tensor.is_meta or isinstance(tensor, FakeTensor)
+
+
 class Walker:
     """Reads one program. Weights are registered as views, never copied."""
 
-    def __init__(self) -> None:
+    def __init__(self, folder: _native.SafetensorsFolder | None = None) -> None:
+        #: Where parameters and buffers come from, if not from the program.
+        self.named = _native.NamedWeights(folder) if folder else None
         self.builder = _native.ProgramBuilder(
             torch.Tensor, torch.dtype, torch.SymInt, torch.SymFloat, torch.SymBool
         )
@@ -205,6 +212,37 @@ class Walker:
             self.is_brought_here = True
         return self.builder.weight(data, dtype, shape)
 
+    def weight_of(
+        self,
+        name: str,
+        tensor: torch.Tensor,
+        is_state: bool,
+        tied: dict[int, list[str]],
+    ) -> int:
+        """Registers what the program calls ``name``.
+
+        With a folder, what is in a checkpoint of the model (``is_state``) comes
+        from there, under this name or one that it is tied to.
+        """
+        named, has_data = self.named, not _is_without_data(tensor)
+        if named is not None and (is_state or name in named or not has_data):
+            names = [name, *tied.get(id(tensor), ())]
+            stored = next((other for other in names if other in named), name)
+            return self.builder.named_weight(
+                named, stored, tensor.dtype, list(tensor.shape), is_state
+            )
+        if not has_data:
+            module = name.rpartition(".")[0]
+            msg = (
+                f"the weight '{name}' has no data: it is on the meta device"
+                + (f", in the module '{module}'" if module else "")
+                + ".\nFix: load the weights before exporting, for example "
+                "model.to_empty(device='cpu') and model.load_state_dict(...), or "
+                "name the folder of safetensors that they are in: weights='folder/'."
+            )
+            raise ValueError(msg)
+        return self.weight(tensor)
+
     @property
     def has_copies(self) -> bool:
         """Whether some weight would not follow a later change of the original."""
@@ -223,6 +261,10 @@ class Walker:
         state = program.state_dict
         constants = program.constants
         signature = program.graph_signature
+        #: The names of each tensor.
+        tied: dict[int, list[str]] = {}
+        for name, tensor in state.items():
+            tied.setdefault(id(tensor), []).append(name)
         owned = {}
         for spec in signature.input_specs:
             target = spec.target or ""
@@ -235,21 +277,12 @@ class Walker:
                 owned[target] = spec.arg.name
             elif spec.kind is InputKind.CONSTANT_TENSOR:
                 tensor = constants[target]
-            if tensor is not None and tensor.is_meta:
-                module = target.rpartition(".")[0]
-                msg = (
-                    f"the weight '{target}' has no data: it is on the meta device"
-                    + (f", in the module '{module}'" if module else "")
-                    + ".\nFix: load the weights before exporting, for example "
-                    "model.to_empty(device='cpu') and model.load_state_dict(...)."
-                )
-                raise ValueError(msg)
-            builder.input(
-                _INPUT_KINDS[spec.kind],
-                node_of(spec.arg),
-                target,
-                self.weight(tensor) if tensor is not None else -1,
-            )
+            weight = -1
+            if tensor is not None:
+                weight = self.weight_of(target, tensor, target in state, tied)
+            builder.input(_INPUT_KINDS[spec.kind], node_of(spec.arg), target, weight)
+        if self.named:
+            self.named.check([*state, *constants])
         for spec in signature.output_specs:
             kind = spec.kind.name
             if kind not in _OUTPUT_KINDS:
@@ -275,7 +308,9 @@ class Walker:
 
 
 def read_exported_program(
-    program: ExportedProgram, externalized: Sequence[ExternalizedModule] = ()
+    program: ExportedProgram,
+    externalized: Sequence[ExternalizedModule] = (),
+    folder: _native.SafetensorsFolder | None = None,
 ) -> tuple[_native.Program, bool]:
     """Read ``program`` into the C++ model.
 
@@ -283,12 +318,13 @@ def read_exported_program(
         program: The program.
         externalized: Modules that were marked while it was exported; their
             calls become graphs.
+        folder: Where its parameters and buffers are, if not in the program.
 
     Returns:
         The model, and whether it holds copies of weights (strided ones, or ones
         on another device) that would not follow a later change of the original.
     """
-    walker = Walker()
+    walker = Walker(folder)
     walker.walk(program)
     modules = [module.native() for module in externalized]
     return walker.builder.finish(modules), walker.has_copies

@@ -43,7 +43,7 @@ from coreai_torch.kernels import TorchMetalKernel
 from coreai_torch.kernels._kernel import NAMESPACE as _KERNEL_NAMESPACE
 from corten import _native
 from corten._program import finish
-from corten._text import utf8, value_names
+from corten._text import path_text, utf8, value_names
 
 if TYPE_CHECKING:
     from coreai.authoring import AIProgram
@@ -127,6 +127,8 @@ class _Staged:
     #: The exported program was not decomposed.
     decompose: bool = False
     lowerings: Collection[str] = ()
+    #: Where its parameters and buffers are, if not in the program.
+    folder: _native.SafetensorsFolder | None = None
 
     @property
     def exported_program(self) -> ExportedProgram:
@@ -145,6 +147,7 @@ class _Staged:
             self.lowerings,
             self.entrypoint_name,
             self.externalized,
+            self.folder,
         )
 
     def entry_point(self, lowerings: Collection[str]) -> _native.EntryPoint:
@@ -282,6 +285,7 @@ class TorchConverter:
         entrypoint_name: str = "main",
         *,
         decompose: bool = False,
+        weights: str | os.PathLike[str] | None = None,
         _externalized_exported_programs: Sequence[ExternalizedModule] | None = None,
     ) -> TorchConverter:
         """Stage an exported and decomposed program.
@@ -299,12 +303,17 @@ class TorchConverter:
                 without ``run_decompositions()``. The result is the same and
                 comes much sooner. The logger ``coreai_torch`` says which ops
                 had to be decomposed by torch.
+            weights: A folder of safetensors files, or one such file, that the
+                parameters and persistent buffers are taken from, by name. The
+                model may have been exported on the meta device, and may be
+                larger than memory: files are mapped.
 
         Returns:
             The converter, for chaining.
 
         Raises:
-            ValueError: If the name is taken, or an op of ATen has no lowering.
+            ValueError: If the name is taken, an op of ATen has no lowering, or
+                ``weights`` has other weights than the program.
             TypeError: If ``exported_program`` is not an ``ExportedProgram``.
         """
         self._check_entrypoint(entrypoint_name)
@@ -317,6 +326,7 @@ class TorchConverter:
             entrypoint_name,
             decompose=decompose,
             externalized=_externalized_exported_programs or (),
+            weights=weights,
         )
 
     def add_pytorch_module(
@@ -551,6 +561,7 @@ class TorchConverter:
         decompose: bool = False,
         externalized: Sequence[ExternalizedModule] = (),
         externalizing: _Externalizing | None = None,
+        weights: str | os.PathLike[str] | None = None,
     ) -> TorchConverter:
         if not isinstance(exported_program, torch.export.ExportedProgram):
             msg = (
@@ -564,6 +575,9 @@ class TorchConverter:
                     "decompose=True; or use add_pytorch_module(module, export_fn)."
                 )
             raise TypeError(msg)
+        folder = None
+        if weights is not None:
+            folder = _native.open_safetensors(path_text(weights))
         start = time.perf_counter()
         program, is_snapshot, origin = read_program(
             exported_program,
@@ -571,6 +585,7 @@ class TorchConverter:
             self._lowerings(),
             entrypoint_name,
             externalized,
+            folder,
         )
         read_seconds = time.perf_counter() - start
         check_supported(program, entrypoint_name, self._lowerings())
@@ -588,6 +603,7 @@ class TorchConverter:
             externalizing,
             decompose and origin.exported is exported_program,
             self._lowerings(),
+            folder,
         )
         with self._staging:
             # Another thread may have taken the name meanwhile.

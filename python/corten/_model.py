@@ -185,6 +185,7 @@ def convert_pt2(
     output_names: Names | Mapping[str, Names] = (),
     state_names: Names | Mapping[str, Names] = (),
     release: bool = False,
+    weights: StrPath | None = None,
 ) -> Model:
     """Convert programs that ``torch.export.save`` wrote, without torch.
 
@@ -194,7 +195,9 @@ def convert_pt2(
     path (``"layers.0.k"``). Where there are several entry points, they are a
     dictionary from entry points to such names. With ``release`` nothing says
     which files and lines ops come from. Weights stay in the files, which are
-    mapped as long as the model lives.
+    mapped as long as the model lives. ``weights`` is a folder of safetensors files
+    that they are in, by name: the programs may have been exported on the meta
+    device.
 
     Raises ``ValueError`` with a list of all that cannot be converted.
     """
@@ -231,7 +234,8 @@ def convert_pt2(
         )
         for name, file in programs.items()
     ]
-    model, messages = _native.convert_files(files, release)
+    folder = path_text(weights) if weights is not None else ""
+    model, messages = _native.convert_files(files, release, folder)
     for message in messages:
         warnings.warn(message, stacklevel=2)
     return Model(model)

@@ -29,6 +29,7 @@ struct ConvertOptions {
   NameOptions names;
   MetadataOptions metadata;
   std::string output;
+  std::string weights;
   bool release = false;
   bool asJson = false;
   bool quiet = false;
@@ -93,6 +94,7 @@ convertAndSave(const std::vector<ProgramFile> &files,
   Progress progress;
   ConvertFilesOptions conversion;
   conversion.release = options.release;
+  conversion.weights = options.weights;
   conversion.progress = [&](size_t nodes) {
     progress.show("converting: " + llvm::Twine(nodes) + " nodes");
   };
@@ -171,6 +173,11 @@ void tool::addConvert(CLI::App &app, int &exitCode) {
                    "One more entry point of this name; may be repeated")
       ->type_name("NAME=FILE")
       ->allow_extra_args(false);
+  command
+      ->add_option("--weights", options->weights,
+                   "Take the weights from this folder of .safetensors files, "
+                   "by name: the program may have been exported without")
+      ->type_name("FOLDER");
   command->add_flag("--release", options->release,
                     "Leave out source files, lines and module names");
   options->metadata.addTo(*command);

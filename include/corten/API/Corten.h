@@ -130,6 +130,9 @@ struct SaveOptions {
 struct ConvertOptions {
   /// Leave out source files, lines and module names.
   bool release = false;
+  /// A folder of safetensors files that the weights are in, by name; empty if
+  /// the programs have their own.
+  std::string weights;
 };
 
 /// How a program is printed.
@@ -214,7 +217,9 @@ public:
                        pointers(file.stateOriginals)});
       all.push_back(&given.back());
     }
-    CortenConvertOptions how = {sizeof(CortenConvertOptions), options.release};
+    CortenConvertOptions how = {
+        sizeof(CortenConvertOptions), options.release,
+        options.weights.empty() ? nullptr : options.weights.c_str()};
     CortenModel *model = nullptr;
     if (CortenError *error =
             cortenConvert(all.data(), all.size(), &how, &model))

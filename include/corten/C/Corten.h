@@ -156,6 +156,11 @@ typedef struct CortenConvertOptions {
   size_t size; /**< sizeof(CortenConvertOptions) */
   /** Not 0: leave out source files, lines and module names. */
   int release;
+  /**
+   * A folder of safetensors files that the weights are in, by name; NULL if the
+   * programs have their own.
+   */
+  const char *weights;
 } CortenConvertOptions;
 
 /**

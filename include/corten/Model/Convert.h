@@ -28,6 +28,9 @@ struct ProgramFile {
 struct ConvertFilesOptions {
   /// Leave out where ops come from: no files, no lines, no module names.
   bool release = false;
+  /// A folder of safetensors that the weights are in; empty if the programs
+  /// have their own.
+  std::string weights;
   /// Told now and then how many nodes have been converted.
   std::function<void(size_t)> progress;
 };

@@ -17,6 +17,7 @@
 
 namespace corten {
 
+class NamedWeights;
 class Pt2File;
 
 /// A program in a file, and the graph that it becomes.
@@ -37,16 +38,18 @@ struct Pt2EntryPoint {
 /// code that they come from.
 llvm::Expected<std::unique_ptr<Program>>
 readPt2(const Pt2EntryPoint &entryPoint);
-/// The same for a file that has been opened.
+/// The same for a file that has been opened; its weights may be elsewhere.
 llvm::Expected<std::unique_ptr<Program>>
-readPt2(const Pt2File &file, const Pt2EntryPoint &entryPoint);
+readPt2(const Pt2File &file, const Pt2EntryPoint &entryPoint,
+        NamedWeights *named = nullptr);
 
 /// Converts all programs into one verified module. Weights stay in the mapped
-/// files, which the module's resources keep open; programs of one file share
-/// them.
+/// files, which the module's resources keep open; programs share those that
+/// are equal. With `weights`, a folder of safetensors, parameters and buffers
+/// come from there; it must have all of them, and no others.
 llvm::Expected<std::unique_ptr<ConvertedModule>>
 convertPt2(llvm::ArrayRef<Pt2EntryPoint> entryPoints,
-           const ConversionOptions &options = {});
+           const ConversionOptions &options = {}, llvm::StringRef weights = {});
 
 } // namespace corten
 

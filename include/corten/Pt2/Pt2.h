@@ -22,6 +22,8 @@
 
 namespace corten {
 
+class NamedWeights;
+
 namespace pt2 {
 class TorchArchive;
 struct SavedTensor;
@@ -87,9 +89,13 @@ public:
   /// `isFunctional` says of an operator that it may stand in a decomposed
   /// program. A program that has others is functionalized: writes become
   /// values. Without it the program stays as it was saved.
+  ///
+  /// With `named`, parameters and buffers are taken from there, and the file
+  /// need not have them.
   llvm::Expected<std::unique_ptr<Program>>
   read(llvm::StringRef model,
-       llvm::function_ref<bool(const Operator &)> isFunctional = nullptr) const;
+       llvm::function_ref<bool(const Operator &)> isFunctional = nullptr,
+       NamedWeights *named = nullptr) const;
 
   llvm::Expected<Pt2Versions> versions(llvm::StringRef model) const;
 

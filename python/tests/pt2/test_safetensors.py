@@ -1,0 +1,269 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Weights from a folder of safetensors, for programs that have none."""
+
+from __future__ import annotations
+
+import json
+import struct
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from safetensors.torch import save_file
+from support.command import corten as command
+
+import corten
+from coreai_torch import TorchConverter
+from corten import _native
+
+INDEX = "model.safetensors.index.json"
+
+
+class Decoder(torch.nn.Module):
+    """Tied weights, a buffer, and one that is in no checkpoint."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.embed = torch.nn.Embedding(40, 32)
+        self.layer = torch.nn.Linear(32, 32)
+        self.head = torch.nn.Linear(32, 40, bias=False)
+        self.head.weight = self.embed.weight
+        self.register_buffer("scale", torch.linspace(1, 2, 32))
+        self.register_buffer("shift", torch.linspace(0, 1, 32), persistent=False)
+
+    def forward(self, tokens):
+        return self.head(self.layer(self.embed(tokens)) * self.scale + self.shift)
+
+
+def export(device: str = "cpu") -> torch.export.ExportedProgram:
+    torch.manual_seed(0)
+    with torch.device(device):
+        model = Decoder().eval()
+        tokens = torch.zeros(2, 3, dtype=torch.long)
+    program = torch.export.export(model, (tokens,))
+    program.constants["shift"] = torch.linspace(0, 1, 32)
+    return program
+
+
+def checkpoint(path: Path, *without: str, **others: torch.Tensor) -> None:
+    state = {**export().state_dict, **others}
+    save_file(
+        {name: value.clone() for name, value in state.items() if name not in without},
+        path,
+    )
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """The weights without the one that is tied."""
+    path = tmp_path / "weights"
+    path.mkdir()
+    checkpoint(path / "model.safetensors", "head.weight")
+    return path
+
+
+def text_of(program: torch.export.ExportedProgram, **options: Any) -> str:
+    converter = TorchConverter(mode=TorchConverter.Mode.RELEASE)
+    converter.add_exported_program(program, decompose=True, **options)
+    return str(converter.to_coreai())
+
+
+def archive(folder: Path, device: str = "meta") -> Path:
+    path = folder / f"{device}.pt2"
+    torch.export.save(export(device), path)
+    return path
+
+
+def bytes_of(model: corten.Model, folder: Path) -> bytes:
+    model.save(folder / "model.aimodel")
+    return (folder / "model.aimodel" / "main.mlirb").read_bytes()
+
+
+def test_a_program_without_weights_takes_them_from_the_folder(folder):
+    assert text_of(export("meta"), weights=folder) == text_of(export())
+
+
+def test_fake_tensors_are_without_weights_too(folder):
+    from torch._subclasses import FakeTensorMode
+
+    with FakeTensorMode():
+        program = export()
+    program.constants["shift"] = torch.linspace(0, 1, 32)
+    assert text_of(program, weights=folder) == text_of(export())
+    with pytest.raises(ValueError, match=r"'embed.weight' has no data"):
+        text_of(program)
+
+
+def test_the_folder_wins_over_the_program(folder):
+    state = {"layer.bias": torch.full((32,), 7.0)}
+    checkpoint(folder / "model.safetensors", "head.weight", **state)
+    program = export()
+    text = text_of(program, weights=folder)
+    assert text != text_of(program)
+    assert "dense<7.000000e+00> : tensor<32xf32>" in text
+
+
+def test_the_command(folder, tmp_path):
+    checkpoint(folder / "model.safetensors")
+    expected = bytes_of(
+        corten.convert_pt2(archive(tmp_path, "cpu"), release=True), tmp_path
+    )
+    meta = archive(tmp_path)
+    given = corten.convert_pt2(meta, release=True, weights=folder)
+    assert bytes_of(given, tmp_path) == expected
+
+    output = tmp_path / "command.aimodel"
+    answer = command("convert", meta, "--weights", folder, "--release", "-o", output)
+    assert answer.status == 0, answer.err
+    assert (output / "main.mlirb").read_bytes() == expected
+
+    answer = command("convert", meta, "-o", output)
+    assert answer.status == 2
+    assert "'embed.weight' has no data" in answer.err
+    assert "--weights" in answer.err
+
+
+def test_several_entry_points_share_one_folder(folder, tmp_path):
+    checkpoint(folder / "model.safetensors")
+    meta = archive(tmp_path)
+    one = bytes_of(corten.convert_pt2(meta, weights=folder), tmp_path)
+    both = corten.convert_pt2(
+        entry_points={"prefill": meta, "decode": meta}, weights=folder
+    )
+    assert len(bytes_of(both, tmp_path)) < len(one) + 6_000
+
+
+def test_an_index_says_which_file_has_what(folder):
+    state = export().state_dict
+    (folder / "model.safetensors").unlink()
+    parts = {
+        "model-1.safetensors": ["embed.weight", "layer.bias"],
+        "model-2.safetensors": ["layer.weight", "scale"],
+    }
+    for file, names in parts.items():
+        save_file({name: state[name].clone() for name in names}, folder / file)
+    index = {name: file for file, names in parts.items() for name in names}
+
+    def write(weight_map: Mapping[str, str]) -> None:
+        (folder / INDEX).write_text(json.dumps({"weight_map": weight_map}))
+
+    expected = text_of(export())
+    assert text_of(export("meta"), weights=folder) == expected  # All files.
+    write(index)
+    # What the index does not name does not count.
+    save_file({"scale": torch.zeros(2)}, folder / "other.safetensors")
+    assert text_of(export("meta"), weights=folder) == expected
+    for wrong, message in [
+        ("../weights/model-2.safetensors", "no file of the folder"),
+        ("missing.safetensors", "No such file"),
+        ("model-1.safetensors", "the tensor 'scale' is not in"),
+    ]:
+        write({**index, "scale": wrong})
+        with pytest.raises(ValueError, match=message):
+            text_of(export("meta"), weights=folder)
+
+
+def test_all_that_does_not_fit_is_listed_at_once(folder, tmp_path):
+    wrong = {
+        "layer.bias": torch.zeros(31),
+        "scale": torch.zeros(32, dtype=torch.bfloat16),
+    }
+    checkpoint(folder / "model.safetensors", "layer.weight", **wrong)
+    with pytest.raises(ValueError, match="are not the program's") as error:
+        text_of(export("meta"), weights=folder)
+    assert "missing (1): layer.weight\n" in str(error.value)
+    assert (
+        "layer.bias is float32[31] in model.safetensors, and float32[32] in the "
+        "program\n    scale is bfloat16[32]" in str(error.value)
+    )
+    with pytest.raises(ValueError, match=r"missing \(1\): layer.weight\n"):
+        corten.convert_pt2(archive(tmp_path), weights=folder)
+
+
+def test_buffers_that_are_in_no_checkpoint(folder, tmp_path):
+    program = export("meta")
+    program.constants["shift"] = torch.empty(32, device="meta")
+    with pytest.raises(ValueError, match=r"without data in the program \(1\): shift\n"):
+        text_of(program, weights=folder)
+    torch.export.save(program, tmp_path / "model.pt2")
+    checkpoint(folder / "model.safetensors")
+    with pytest.raises(ValueError, match=r"Fix: .*constants\[name\] = value"):
+        corten.convert_pt2(tmp_path / "model.pt2", weights=folder)
+    shift = torch.linspace(0, 1, 32)
+    checkpoint(folder / "model.safetensors", shift=shift)
+    assert text_of(program, weights=folder) == text_of(export())
+
+
+def test_weights_that_the_program_lacks(folder, tmp_path):
+    others = {"other.weight": torch.zeros(3)}
+    checkpoint(folder / "model.safetensors", **others)
+    with pytest.raises(ValueError, match=r"extra \(1\): other.weight$"):
+        text_of(export("meta"), weights=folder)
+    with pytest.raises(ValueError, match=r"extra \(1\): other.weight$"):
+        corten.convert_pt2(archive(tmp_path), weights=folder)
+
+
+def test_a_name_in_two_files(folder):
+    save_file({"scale": torch.zeros(32)}, folder / "more.safetensors")
+    with pytest.raises(ValueError, match=r"'scale' is also in 'model.safetensors'"):
+        text_of(export("meta"), weights=folder)
+
+
+def test_folders_that_are_none(tmp_path):
+    for path, message in [
+        (tmp_path / "missing", "No such file"),
+        (tmp_path, r"has no \.safetensors files"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            text_of(export("meta"), weights=path)
+
+
+def forged(header: Any, data: bytes = b"\0" * 16, length: int | None = None) -> bytes:
+    text = header if isinstance(header, bytes) else json.dumps(header).encode()
+    return struct.pack("<Q", len(text) if length is None else length) + text + data
+
+
+def entry(**changes: Any) -> dict[str, Any]:
+    whole = {"dtype": "F32", "shape": [4], "data_offsets": [0, 16]}
+    return {"x": {**whole, **changes}}
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "ends within the header"),
+        (b"\0" * 7, "ends within the header"),
+        (forged(entry(), length=10_000), "ends within the header"),
+        (forged(entry(), length=1 << 62), "a header of 4611686018427387904 bytes"),
+        (forged(b"[]"), "no header"),
+        (forged(b'{"x": '), "model.safetensors': "),
+        (forged({"x": 3}), "unknown type ''"),
+        (forged(entry(dtype="F6_E2M3")), "unknown type 'F6_E2M3'"),
+        (forged(entry(shape=None)), "no shape or no data"),
+        (forged(entry(data_offsets=[0])), "no shape or no data"),
+        (forged(entry(data_offsets=[0, 17])), "beyond the end"),
+        (forged(entry(data_offsets=[-16, 0])), "beyond the end"),
+        (forged(entry(data_offsets=[16, 0])), "beyond the end"),
+        (forged(entry(data_offsets=[0, 1e3])), "beyond the end"),
+        (forged(entry(), b"\0" * 12), "beyond the end"),
+        (forged(entry(shape=[3])), "other bytes than its shape takes"),
+        (forged(entry(shape=[-1])), "other bytes than its shape takes"),
+        (forged(entry(shape=[1 << 62, 1 << 62])), "other bytes"),
+        (forged({**entry(), "y": entry()["x"]}), "'x' and 'y' overlap"),
+        (forged(b'{"x": ' + b"[" * 100_000), "model.safetensors': "),
+    ],
+)
+def test_files_are_not_trusted(content, message, tmp_path):
+    (tmp_path / "model.safetensors").write_bytes(content)
+    with pytest.raises(ValueError, match=message):
+        _native.open_safetensors(str(tmp_path))
+
+
+def test_a_file_may_be_cut_off_anywhere(folder):
+    whole = (folder / "model.safetensors").read_bytes()
+    for size in range(0, len(whole), 97):
+        (folder / "model.safetensors").write_bytes(whole[:size])
+        with pytest.raises(ValueError, match="end"):
+            _native.open_safetensors(str(folder))
