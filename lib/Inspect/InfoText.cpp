@@ -7,6 +7,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
+#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace corten;
@@ -288,6 +289,8 @@ void corten::printInfo(const ProgramInfo &info, llvm::raw_ostream &os) {
   addText("author", info.author);
   addText("license", info.license);
   addText("description", info.description);
+  for (const auto *member : json::sortedElements(info.creatorDefined))
+    addText(member->first, llvm::formatv("{0}", member->second).str());
   addText("asset version", info.versions.asset.value_or(""));
   addNumber("dialect version", info.versions.dialect);
   addNumber("bytecode version", info.versions.bytecode);

@@ -9,11 +9,12 @@ from pathlib import Path
 import pytest
 import torch
 from coreai.authoring import AIModelAsset
-from support.command import Written
+from support.command import Written, export
 from support.command import corten as command
 from support.runtime import _call
 
 import corten
+from coreai_torch import TorchConverter, get_decomp_table
 
 
 def call(
@@ -67,6 +68,24 @@ def test_other_names(
     assert text.count("loc(") == command(
         "print", "--locations", classifier.path
     ).out.count("loc(")
+
+
+def test_states_of_an_optimized_program(tmp_path: Path) -> None:
+    """They are behind handles, and the caller owns them."""
+    exported = export().run_decompositions(get_decomp_table())
+    program = TorchConverter().add_exported_program(exported).to_coreai()
+    program.optimize()
+    before, path = tmp_path / "before.aimodel", tmp_path / "after.aimodel"
+    program.save_asset(before)
+    edit(
+        *(before, "-o", path, "--state-names", "b_calls=calls"),
+        *("--input-names", "x", "--rename", "main=step"),
+    )
+    state = {"calls": torch.zeros(4)}
+    calls = [{"x": IMAGE}, {"x": IMAGE}]
+    asset = AIModelAsset.load(path)
+    _, after = asyncio.run(_call(asset, "step", calls, state))
+    assert after["calls"].tolist() == [2, 2, 2, 2]
 
 
 def test_names_that_change_places(classifier: Written, tmp_path: Path) -> None:
@@ -202,6 +221,9 @@ def test_metadata(classifier: Written, tmp_path: Path) -> None:
     official = AIModelAsset.load(path).metadata
     assert official.author == "Ä. Nobody"
     assert official.creator_defined_metadata == {"kind": "a=b"}
+    shown = command("info", path).out
+    assert "author            Ä. Nobody\n" in shown
+    assert 'kind              "a=b"\n' in shown
     edit(path, "-o", path, "--license", "BSD")
     after = command("info", "--json", path).json["metadata"]
     assert after == metadata | {"license": "BSD"}
