@@ -113,7 +113,10 @@ def _start(large: Path, path: Path) -> subprocess.Popen[bytes]:
     """A save that has begun: the asset is made beside its place."""
     others = set(path.parent.iterdir())
     running = subprocess.Popen([CORTEN, "convert", "--quiet", large, "-o", path])
-    while set(path.parent.iterdir()) == others:
+    # A folder with something in it is locked.
+    while not any(
+        any(folder.iterdir()) for folder in set(path.parent.iterdir()) - others
+    ):
         assert running.poll() is None
     return running
 
