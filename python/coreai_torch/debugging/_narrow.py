@@ -34,6 +34,11 @@ if TYPE_CHECKING:
 Judge = Callable[[_session.Array, _session.Array], tuple[float, bool]]
 
 
+#: What optimizing makes of states; the order is that of the tokens, which are the
+#: last operands.
+_READ, _WRITE = "coreai.read_handle", "coreai.write_handle"
+
+
 @dataclass
 class Part:
     """Some nodes on their own, and what came of running them."""
@@ -142,6 +147,22 @@ class Narrower:
             value: (name, bound[name])
             for name, value in zip(names, block.arguments, strict=True)
         }
+        for op in all_operations(self._slicer.graph):
+            if op.name == _READ:
+                self._add_read(op)
+
+    def _add_read(self, op: Any) -> None:
+        """Note what is read from a state: what was written there, or came in."""
+        handle, before = op.operands[0], op.operands[-1].owner
+        while isinstance(before, ir.Operation) and before.name in (_READ, _WRITE):
+            operands: Any = before.operands
+            if before.name == _WRITE and operands[0] == handle:
+                if operands[1] in self._origin:
+                    self._origin[op.results[0]] = self._origin[operands[1]]
+                return
+            before = operands[-1].owner
+        if handle in self._arguments:
+            self._arguments[op.results[0]] = self._arguments[handle]
 
     def _add_reshaped(self, op: Any, name: str, index: int) -> None:
         """Note values whose elements a node has in another shape."""

@@ -215,6 +215,27 @@ def test_wrong_state(tmp_path):
     assert fails(found.script)
 
 
+def test_wrong_with_what_is_read_from_a_state(tmp_path):
+    """Optimizing makes reads and writes of states, which have no node."""
+
+    class Model(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.register_buffer("mean", torch.randn(4))
+
+        def forward(self, x):
+            self.mean.copy_(torch.sin(self.mean) + x)
+            return torch.exp(x - self.mean)
+
+    x = torch.randn(4)
+    exported = export(Model(), (x,))
+    for name in ("sin", "exp"):
+        program = convert(exported, **{name: tanh})
+        program.optimize()
+        found = verify(exported, program, (x,), tmp_path=tmp_path)
+        assert [[n.name for n in c.nodes] for c in found.culprits] == [[name]]
+
+
 def test_what_the_compiler_left_no_value_of(tmp_path):
     """The first wrong value that is seen is not where it was made."""
 
