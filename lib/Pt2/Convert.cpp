@@ -2,6 +2,7 @@
 
 #include "corten/Pt2/Convert.h"
 
+#include "SchemaTable.h"
 #include "corten/Pt2/Pt2.h"
 #include "corten/Pt2/Safetensors.h"
 
@@ -19,6 +20,31 @@ using llvm::Twine;
 //===----------------------------------------------------------------------===//
 // Operators without a lowering
 //===----------------------------------------------------------------------===//
+
+/// Whether torch can take the operator out of a program.
+static bool isDecomposed(const Operator &op) {
+  return op.mutates || op.nameSpace == "higher_order" ||
+         (op.nameSpace == "aten" && pt2::isDecomposed(op.name));
+}
+
+/// What to do about operators without a lowering.
+static std::string remedies(llvm::ArrayRef<UnsupportedOperator> found) {
+  std::vector<std::string> decomposed, others;
+  for (const UnsupportedOperator &entry : found)
+    (isDecomposed(*entry.op) ? decomposed : others)
+        .push_back(entry.op->printedName());
+  std::string text;
+  if (!decomposed.empty())
+    text += "\nFix: only torch can decompose " + llvm::join(decomposed, ", ") +
+            ": call run_decompositions(coreai_torch.get_decomp_table()) before "
+            "saving the program.";
+  if (!others.empty())
+    text += "\nFix: no decomposition replaces " + llvm::join(others, ", ") +
+            ": change the model, or convert it in Python, where TorchConverter "
+            "takes lowerings (register_torch_lowering) and Metal kernels "
+            "(register_custom_kernels).";
+  return text;
+}
 
 static llvm::Error checkSupported(const Program &program, StringRef name) {
   std::vector<UnsupportedOperator> found = findUnsupported(program);
@@ -42,9 +68,7 @@ static llvm::Error checkSupported(const Program &program, StringRef name) {
          llvm::ArrayRef(entry.uses).take_front(kShownUses))
       message += describeNode(name, *use.node);
   }
-  message += "\nOnly torch can decompose those of its own: call "
-             "run_decompositions() before saving the program.";
-  return llvm::createStringError(message);
+  return llvm::createStringError(message + remedies(found));
 }
 
 //===----------------------------------------------------------------------===//

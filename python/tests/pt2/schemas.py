@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Writes the schemas of the operators that a ``.pt2`` file may call.
+"""Writes what ``lib/Pt2`` knows of torch's operators.
 
-``make schemas`` runs this; a test checks that the table is up to date.
+The schemas of those that a ``.pt2`` file may call, and the names of those that
+``run_decompositions()`` replaces.
+
+``make schemas`` runs this; a test checks that the tables are up to date.
 """
 
 from __future__ import annotations
@@ -14,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 #: Of the operators that there are lowerings for.
 _NAMESPACES = ("aten", "coreai", "quantized_decomposed", "transformers")
@@ -28,7 +31,9 @@ _OTHERS = (
 
 _VALUES = re.compile("Tensor|SymInt|Scalar")
 
-TABLE = Path(__file__).parents[3] / "lib/Pt2/OperatorSchemas.inc"
+_FOLDER = Path(__file__).parents[3] / "lib/Pt2"
+TABLE = _FOLDER / "OperatorSchemas.inc"
+DECOMPOSITIONS = _FOLDER / "Decompositions.inc"
 
 
 def _operators() -> Iterator[Any]:
@@ -58,6 +63,19 @@ def _operators() -> Iterator[Any]:
             yield operator
 
 
+def _file(lines: Iterable[str]) -> str:
+    return "\n".join(
+        [
+            "// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception",
+            "//",
+            "// Written by `make schemas`. Do not edit.",
+            "",
+            *lines,
+            "",
+        ]
+    )
+
+
 def _text(schema: Any) -> str:
     """A schema as torch prints it, but with lists where it means lists."""
     text = str(schema)
@@ -84,16 +102,22 @@ def table() -> str:
         (*known, *twins, *_OTHERS),
         key=lambda schema: schema.partition("(")[0],
     )
-    lines = [
-        "// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception",
-        "//",
-        "// Written by `make schemas`. Do not edit.",
-        "",
-        *(f'R"({schema})",' for schema in schemas),
-        "",
-    ]
-    return "\n".join(lines)
+    return _file(f'R"({schema})",' for schema in schemas)
+
+
+def decompositions() -> str:
+    """The text of the table of operators that a decomposition replaces."""
+    import coreai_torch
+
+    names = {
+        str(operator).removeprefix("aten.")
+        for operator in coreai_torch.get_decomp_table()
+        if operator.namespace == "aten"
+        and not any(argument.is_out for argument in operator._schema.arguments)
+    }
+    return _file(f'"{name}",' for name in sorted(names))
 
 
 if __name__ == "__main__":
     TABLE.write_text(table())
+    DECOMPOSITIONS.write_text(decompositions())

@@ -128,8 +128,27 @@ def test_a_program_that_cannot_be_converted(tmp_path):
         "main: 2 operators have no lowering: aten.diag_embed.default, "
         "aten.linalg_svdvals.default\n"
     )
+    assert program["problem"].endswith(
+        "only torch can decompose aten.diag_embed.default, "
+        "aten.linalg_svdvals.default: call run_decompositions("
+        "coreai_torch.get_decomp_table()) before saving the program."
+    )
     assert program["decomposed"] is None
     assert program["inputs"][0]["name"] == "x"
+
+
+def test_a_decomposition_is_no_remedy_for_a_decomposed_program(tmp_path):
+    class Unknown(torch.nn.Module):
+        def forward(self, x):
+            return torch.linalg.eigvals(x)
+
+    path = tmp_path / "model.pt2"
+    exported = torch.export.export(Unknown(), (torch.eye(3),))
+    torch.export.save(exported.run_decompositions(), path)
+    with pytest.raises(ValueError, match="has no lowering") as caught:
+        corten.convert_pt2(path)
+    assert "run_decompositions" not in str(caught.value)
+    assert "register_torch_lowering" in str(caught.value)
 
 
 def _with_examples(saved, tmp_path, data):
