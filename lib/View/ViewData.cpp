@@ -13,6 +13,7 @@
 
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringMap.h"
 
 #include <cmath>
@@ -31,8 +32,19 @@ struct Origin {
   std::string nodes;
   /// "Linear$1" and so on, outermost first.
   SmallVector<StringRef> modules;
+  /// Of the innermost of them, from the model: "blocks.0.linear". Empty for the
+  /// model itself, and in programs of other converters.
+  StringRef modulePath;
   /// "file:line", innermost first.
   SmallVector<std::string> lines;
+};
+
+/// A node of the tree of modules.
+struct ModuleNode {
+  int64_t parent;
+  int64_t label;
+  /// Empty where it is not known.
+  std::string className;
 };
 
 class DataWriter {
@@ -50,7 +62,9 @@ private:
   json::Object operation(Operation &op, int64_t parent);
   void describeConstant(Operation &op, json::Object &out);
   void describeOrigin(Operation &op, json::Object &out);
-  int64_t modulePath(ArrayRef<StringRef> names);
+  int64_t addModule(int64_t parent, StringRef label);
+  int64_t addPath(int64_t root, const Origin &origin);
+  int64_t moduleOf(const Origin &origin);
   json::Array ports(coreai::GraphOp graph, bool results);
 
   ModuleOp module;
@@ -62,9 +76,8 @@ private:
   /// Of one graph at a time.
   llvm::DenseMap<Value, int64_t> values;
   int64_t numOperations = 0;
-  /// (parent, text) of each node of the module tree, and the way back.
   std::map<std::pair<int64_t, int64_t>, int64_t> moduleNumbers;
-  json::Array modules;
+  std::vector<ModuleNode> modules;
 };
 
 } // namespace
@@ -189,6 +202,9 @@ static void readFact(debuginfo::MetadataAttr fact, Origin &origin) {
       for (Attribute entry : llvm::reverse(stack))
         if (auto name = dyn_cast<StringAttr>(entry))
           origin.modules.push_back(name.getValue());
+  } else if (fact.getName() == "module_path") {
+    if (auto path = dyn_cast<StringAttr>(fact.getData()))
+      origin.modulePath = path.getValue();
   } else if (fact.getName() == "sources") {
     auto sources = dyn_cast<ArrayAttr>(fact.getData());
     if (!sources)
@@ -234,15 +250,54 @@ static void readLocation(Location location, Origin &origin) {
   }
 }
 
-int64_t DataWriter::modulePath(ArrayRef<StringRef> names) {
-  int64_t current = -1;
-  for (StringRef name : names) {
-    int64_t label = text(name);
-    auto [entry, isNew] = moduleNumbers.try_emplace(
-        {current, label}, static_cast<int64_t>(modules.size()));
-    if (isNew)
-      modules.push_back(json::Array{current, label});
-    current = entry->second;
+int64_t DataWriter::addModule(int64_t parent, StringRef label) {
+  int64_t number = text(label);
+  auto [entry, isNew] = moduleNumbers.try_emplace(
+      {parent, number}, static_cast<int64_t>(modules.size()));
+  if (isNew)
+    modules.push_back({parent, number, ""});
+  return entry->second;
+}
+
+static StringRef className(StringRef use) { return use.split('$').first; }
+
+/// A node for each module on the way, lists of modules among them: those are
+/// not called and thus in no call stack. A module that is called twice is one.
+int64_t DataWriter::addPath(int64_t root, const Origin &origin) {
+  SmallVector<int64_t> nodes = {root};
+  // Without those whose child has a number for a name.
+  SmallVector<int64_t> noLists = {root};
+  StringRef path = origin.modulePath;
+  for (size_t begin = 0; begin < path.size();) {
+    size_t end = std::min(path.find('.', begin), path.size());
+    if (llvm::all_of(path.slice(begin, end), llvm::isDigit) &&
+        nodes.size() > 1 && noLists.back() == nodes.back())
+      noLists.pop_back();
+    nodes.push_back(addModule(nodes.back(), path.take_front(end)));
+    noLists.push_back(nodes.back());
+    begin = end + 1;
+  }
+  modules[nodes.back()].className = className(origin.modules.back()).str();
+  // Where it is clear which of them were called, so are their classes.
+  for (ArrayRef<int64_t> called : {ArrayRef(nodes), ArrayRef(noLists)})
+    if (called.size() == origin.modules.size())
+      for (auto [node, use] : llvm::zip_equal(called, origin.modules))
+        modules[node].className = className(use).str();
+  return nodes.back();
+}
+
+int64_t DataWriter::moduleOf(const Origin &origin) {
+  if (origin.modules.empty())
+    return -1;
+  StringRef model = className(origin.modules.front());
+  int64_t current = addModule(-1, model);
+  modules[current].className = model.str();
+  if (!origin.modulePath.empty())
+    return addPath(current, origin);
+  for (StringRef use : llvm::drop_begin(origin.modules)) {
+    auto [name, number] = use.split('$');
+    current = addModule(current, (name + " " + number).str());
+    modules[current].className = name.str();
   }
   return current;
 }
@@ -254,8 +309,8 @@ void DataWriter::describeOrigin(Operation &op, json::Object &out) {
     out["id"] = *origin.id;
   if (!origin.nodes.empty())
     out["t"] = text(origin.nodes);
-  if (int64_t path = modulePath(origin.modules); path >= 0)
-    out["m"] = path;
+  if (int64_t module = moduleOf(origin); module >= 0)
+    out["m"] = module;
   json::Array lines;
   for (const std::string &line : origin.lines)
     lines.push_back(text(line));
@@ -408,7 +463,10 @@ json::Value DataWriter::write(const ViewOptions &options) {
   json::Object out;
   out["title"] = options.title;
   out["graphs"] = std::move(graphs);
-  out["modules"] = std::move(modules);
+  json::Array tree;
+  for (const auto &[parent, label, className] : modules)
+    tree.push_back(json::Array{parent, label, text(className)});
+  out["modules"] = std::move(tree);
   out["texts"] = std::move(texts);
   if (options.errors)
     out["errors"] = numbersOf(*options.errors);

@@ -132,9 +132,9 @@ function placeOp(graph, op) {
     part = part.child(op.region || 0, names[op.region || 0] || 'region ' + (op.region || 0), 'region');
   } else if (!graph.composite && op.module !== undefined) {
     for (const module of modulePath(op.module)) {
-      const [name, instance] = texts[data.modules[module][1]].split('$');
-      part = part.child('m' + module, name, 'module');
-      part.instance = instance;
+      const [, label, className] = data.modules[module];
+      part = part.child('m' + module, texts[label], 'module');
+      part.className = texts[className];
     }
   }
   op.part = part;
@@ -275,7 +275,8 @@ function svg(tag, attributes = {}, ...children) {
   return result;
 }
 
-const labelOf = part => part.instance ? `${part.label} ${part.instance}` : part.label;
+/** The class of a module, where its label does not say it. */
+const classOf = part => part.className && !part.label.startsWith(part.className) ? part.className : '';
 const fileOf = line => line.replace(/^.*\//, '');
 
 /** Draws only the rows that can be seen. */
@@ -336,8 +337,8 @@ function unfoldSome(part) {
     const limit = next.ops > part.ops / 2 ? MAX_MAIN : MAX_START;
     if (count - 1 + next.items.length > limit) continue;
     // Repeated layers are a picture of their own.
-    const twins = next.parent.parts.filter(other => other.label === next.label);
-    if (twins.length > 3 && next.type === 'module') continue;
+    const twins = next.parent.parts.filter(other => other.className === next.className);
+    if (twins.length > 3 && next.className) continue;
     next.open = true;
     count += next.items.length - 1;
     for (const child of next.parts) { child.open = false; queue.push(child); }
@@ -418,7 +419,7 @@ function treeRow(part, depth, label, hasParts) {
   const t = measure && heat(measure, part);
   const row = element('div', {
     class: 'row' + (selected === part || focus === part ? ' selected' : ''),
-    'data-part': labelOf(part), role: 'treeitem',
+    'data-part': part.label, role: 'treeitem',
     onclick: () => goTo(part),
   },
   element('span', {style: `width: ${depth * 14}px; flex: none`}),
@@ -431,9 +432,9 @@ function treeRow(part, depth, label, hasParts) {
     }}, part.listed ? '▼' : '▶'),
   t === undefined ? '' : element('span', {class: 'dot', style: `background: ${heatColour(t)}`}),
   element('span', {class: 'label'}, label || part.label),
-  part.instance ? element('span', {class: 'dim'}, part.instance) : '',
+  element('span', {class: 'dim'}, classOf(part)),
   element('span', {class: 'end'}, measure ? format(measure, valueOf(measure, part)) : String(part.ops)));
-  row.title = `${labelOf(part)}: ${plural(part.ops, 'operation')}${part.bytes ? ', ' + bytes(part.bytes) : ''}`;
+  row.title = `${part.label}: ${plural(part.ops, 'operation')}${part.bytes ? ', ' + bytes(part.bytes) : ''}`;
   return row;
 }
 
@@ -524,7 +525,7 @@ function buildIndex() {
   for (const graph of graphs) {
     const visit = part => {
       if (part !== graph.root && part.type !== 'group')
-        index.push({item: part, text: labelOf(part).toLowerCase(), rank: 0});
+        index.push({item: part, text: [part.label, classOf(part)].join('\n').toLowerCase(), rank: 0});
       for (const child of part.parts) visit(child);
     };
     visit(graph.root);
@@ -555,13 +556,13 @@ function search() {
 
 function resultRow(item, i) {
   const isPart = item instanceof Part;
-  const where = isPart ? plural(item.ops, 'operation')
+  const where = isPart ? [classOf(item), plural(item.ops, 'operation')].filter(Boolean).join(' · ')
     : [item.node, item.lines.length ? fileOf(item.lines[0]) : ''].filter(Boolean).join(' · ') || item.graph.name;
   return element('div', {class: 'row' + (i === chosen ? ' selected' : ''), 'data-result': i,
     onclick: () => { chosen = i; openResult(); }},
   element('span', {class: 'dot', style: `background: var(--${isPart ? 'module' : item.isConstant ? 'port' : item.kind}-line)`}),
   element('span', {class: 'two'},
-    element('span', {}, isPart ? labelOf(item) : item.isConstant ? item.weight || 'constant' : item.title),
+    element('span', {}, isPart ? item.label : item.isConstant ? item.weight || 'constant' : item.title),
     element('span', {class: 'dim'}, where)),
   element('span', {class: 'end'}, isPart ? '' : typeOf(item)));
 }
@@ -588,6 +589,8 @@ function textWidth(text, size) {
 }
 
 const clip = (text, length) => text.length > length ? text.slice(0, length - 1) + '…' : text;
+// The end of a path is what tells modules apart.
+const clipStart = (text, length) => text.length > length ? '…' + text.slice(1 - length) : text;
 
 /** The boxes of the selected part and what connects them. */
 function visibleBoxes() {
@@ -676,8 +679,8 @@ function shortenFanOut(boxes, edges) {
 function box(item, parent) {
   const measure = measures[colouring];
   if (item instanceof Part) {
-    const title = clip(labelOf(item), 32);
-    let sub = plural(item.ops, 'op');
+    const title = clipStart(item.label, 32);
+    let sub = [classOf(item), plural(item.ops, 'op')].filter(Boolean).join(' · ');
     if (item.bytes) sub += ' · ' + bytes(item.bytes);
     if (measure && measure.parts.has(item)) sub = format(measure, measure.parts.get(item)) + ' · ' + plural(item.ops, 'op');
     return {key: item.key, item, parent, title, sub, kind: 'module', height: 46,
@@ -759,7 +762,7 @@ function drawBox(entry) {
   const {x, y, width, height} = entry;
   const left = x - width / 2, top = y - height / 2;
   const node = svg('g', {class: 'node' + (heated ? ' heated' : ''), transform: `translate(${left},${top})`});
-  if (entry.item) node.dataset.node = entry.item instanceof Part ? 'part:' + labelOf(entry.item) : 'op:' + entry.item.title;
+  if (entry.item) node.dataset.node = entry.item instanceof Part ? 'part:' + entry.item.label : 'op:' + entry.item.title;
   if (entry.kind === 'module')
     node.append(svg('rect', {x: 3, y: 3, width, height, rx: 7, fill: 'none', stroke: line, opacity: .5}));
   const rect = svg('rect', {width, height, rx: entry.port || entry.kind === 'port' ? height / 2 : entry.kind === 'module' ? 7 : 6});
@@ -817,13 +820,13 @@ function drawGroup(group) {
   const {x, y, width, height, part} = group;
   const left = x - width / 2, top = y - height / 2;
   const node = svg('g', {class: 'group'});
-  node.dataset.group = labelOf(part);
+  node.dataset.group = part.label;
   node.append(svg('rect', {x: left, y: top, width, height, rx: 10}));
   const button = svg('g', {class: 'fold', transform: `translate(${left + 8},${top + 6})`},
     svg('rect', {width: 16, height: 16, rx: 4}), svg('text', {x: 8, y: 12, 'text-anchor': 'middle'}, '−'));
   button.append(svg('title', {}, 'Fold'));
   button.addEventListener('click', event => { event.stopPropagation(); fold(part); });
-  const title = svg('text', {x: left + 30, y: top + 18, class: 'title'}, clip(labelOf(part), Math.max(8, Math.floor(width / 8))));
+  const title = svg('text', {x: left + 30, y: top + 18, class: 'title'}, clipStart(part.label, Math.max(8, Math.floor(width / 8))));
   title.addEventListener('click', event => { event.stopPropagation(); select(part); });
   title.addEventListener('dblclick', event => { event.stopPropagation(); goTo(part); });
   node.append(button, title);
@@ -956,7 +959,7 @@ function drawPath() {
   const row = [];
   parts.forEach((part, i) => {
     if (i) row.push(element('i', {}, '›'));
-    const label = part.type === 'graph' ? part.graph.name : labelOf(part);
+    const label = part.type === 'graph' ? part.graph.name : part.label;
     row.push(part === focus ? element('span', {}, label) : element('button', {onclick: () => goTo(part)}, label));
   });
   $('path').replaceChildren(...row);
@@ -1001,10 +1004,10 @@ function sourceLines(op) {
 function opDetails(op) {
   const out = [element('h2', {}, op.isConstant ? op.weight || 'constant' : op.title),
     element('p', {class: 'kind mono'}, op.name)];
-  const modules = [];
-  for (let part = op.part; part && part.parent; part = part.parent) if (part.type === 'module') modules.unshift(labelOf(part));
+  let module = op.part;
+  while (module && module.type !== 'module') module = module.parent;
   out.push(facts([...measureFacts(op), ['Node', op.node ? element('code', {}, op.node) : ''],
-    ['Module', modules.join(' › ')], ['Graph', op.graph.name], ['Id', op.id === undefined ? '' : String(op.id)],
+    ['Module', module ? [module.label, classOf(module)].filter(Boolean).join(' · ') : ''], ['Graph', op.graph.name], ['Id', op.id === undefined ? '' : String(op.id)],
     ['Size', bytes(op.bytes)]]));
   const actions = [];
   if (op.callee !== undefined)
@@ -1057,9 +1060,9 @@ function opsOf(part, visit) {
 function partDetails(part) {
   const graph = part.graph;
   const isGraph = part === graph.root;
-  const out = [element('h2', {}, isGraph ? graph.name : labelOf(part)),
+  const out = [element('h2', {}, isGraph ? graph.name : part.label),
     element('p', {class: 'kind'}, isGraph ? (graph.composite ? `composite ${graph.composite}` : graph.isPrivate ? 'graph' : 'entry point')
-      : {module: 'module', group: 'neighbouring items', control: 'control flow', region: 'region'}[part.type])];
+      : {module: part.className || 'module', group: 'neighbouring items', control: 'control flow', region: 'region'}[part.type])];
   out.push(facts([...measureFacts(part), ['Operations', part.ops.toLocaleString('en')], ['Weights', bytes(part.bytes)],
     ['Declaration', graph.declaration && isGraph ? element('code', {}, graph.declaration) : '']]));
   const actions = [];

@@ -83,10 +83,10 @@ def test_operations_types_and_origins(bert: Any, tmp_path: Path) -> None:
     assert re.search(r"\.py:\d+$", texts[softmax["l"][0]])
     path, module = [], softmax["m"]
     while module >= 0:
-        module, name = data["modules"][module]
+        module, name, _ = data["modules"][module]
         path.append(texts[name])
-    assert path[0].startswith("BertSelfAttention$")
-    assert path[-1] == "FirstOutput$1"
+    assert path[0].endswith("encoder.layer.0.attention.self")
+    assert path[-1] == "FirstOutput"
     weights = [op for op in main["ops"] if op.get("w", 0) > 1024]
     assert sum(op["w"] for op in weights) > 4 * 64 * 64
     composites = [g["composite"] for g in data["graphs"] if "composite" in g]
@@ -119,8 +119,72 @@ def test_an_asset(tmp_path: Path) -> None:
     assert names == [
         [direct["texts"][op["n"]] for op in g["ops"]] for g in direct["graphs"]
     ]
-    modules = {data["texts"][name] for _, name in data["modules"]}
-    assert "BertLayer$1" in modules
+    modules = {
+        (data["texts"][name].rpartition("encoder.")[2], data["texts"][class_name])
+        for _, name, class_name in data["modules"]
+    }
+    assert {("layer", ""), ("layer.0", "BertLayer")} <= modules
+
+
+class Twice(torch.nn.Module):
+    """Two blocks, the first of which is called again at the end."""
+
+    class Block(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.f1 = torch.nn.Linear(4, 4)
+            self.f2 = torch.nn.Linear(4, 4)
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return self.f2(self.f1(x).relu())
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.blocks = torch.nn.ModuleList([self.Block(), self.Block()])
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        for block in self.blocks:
+            x = block(x)
+        return self.blocks[0](x)
+
+
+@pytest.fixture(scope="module")
+def twice() -> Any:
+    return convert(Twice(), (torch.zeros(2, 4),))
+
+
+def test_modules_are_those_of_the_model(twice: Any, tmp_path: Path) -> None:
+    data = data_of(view(twice, tmp_path / "page.html"))
+    texts = data["texts"]
+    named = [(texts[name], texts[kind]) for _, name, kind in data["modules"]]
+    assert sorted(named) == [
+        ("Twice", "Twice"),
+        ("blocks", ""),
+        *(
+            (f"blocks.{i}{end}", kind)
+            for i in range(2)
+            for end, kind in (("", "Block"), (".f1", "Linear"), (".f2", "Linear"))
+        ),
+    ]
+
+
+def test_modules_of_other_converters(tmp_path: Path) -> None:
+    """They record uses of classes, and no paths."""
+    text = (
+        'coreai.graph @main(%0: tensor<4xf32> {coreai.name = "x"}) -> '
+        '(tensor<4xf32> {coreai.name = "y"}) {\n'
+        '%1 = "coreai.relu"(%0) : (tensor<4xf32>) -> tensor<4xf32> loc('
+        '#debuginfo.location<loc("-":0:0) in unit metadata = '
+        '[<"call_stack": ["Block$2", "Model$1"]>]>)\n'
+        "coreai.output %1 : tensor<4xf32>\n}"
+    )
+    path = tmp_path / "page.html"
+    module = _native.receive(text.encode())
+    path.write_bytes(_native.view_page(module, "page", None, None))
+    data = data_of(path)
+    texts = data["texts"]
+    named = [(texts[name], texts[kind]) for _, name, kind in data["modules"]]
+    assert named == [("Model", "Model"), ("Block 2", "Block")]
 
 
 def test_hostile_texts(tmp_path: Path) -> None:
@@ -221,7 +285,7 @@ def nodes(page: Any) -> list[str]:
 def test_fold_and_unfold(bert: Any, opened: Any, tmp_path: Path) -> None:
     page = opened(view(bert, tmp_path / "bert.html"))
     assert "composites" in page.inner_text("#stats")
-    layer = next(node for node in nodes(page) if node.startswith("part:BertLayer"))
+    layer = next(node for node in nodes(page) if node.endswith("encoder.layer.0"))
     before = len(nodes(page))
     # It may be outside of what is seen of the graph.
     page.dispatch_event(f'[data-node="{layer}"]', "dblclick")
@@ -230,13 +294,14 @@ def test_fold_and_unfold(bert: Any, opened: Any, tmp_path: Path) -> None:
     page.dispatch_event(f'[data-group="{group}"] .fold', "click")
     assert len(nodes(page)) == before
     # The tree on the left: unfold, then select.
-    encoder = '[data-part^="BertEncoder"]'
-    page.click(f"{encoder} .twist")
+    for part in ("encoder", "encoder.layer"):
+        page.click(f'[data-part$="{part}"] .twist')
     page.click(f'[data-part="{group}"]')
     assert page.inner_text("#path").split("\n")[-1].endswith(group)
-    assert "BertLayer" in page.inner_text("#details h2")
+    assert page.inner_text("#details h2") == group
+    assert "BertLayer" in page.inner_text("#details")
     page.keyboard.press("u")
-    assert "BertEncoder" in page.inner_text("#path").split("\n")[-1]
+    assert page.inner_text("#path").split("\n")[-1].endswith("encoder.layer")
 
 
 @in_browser
@@ -260,6 +325,17 @@ def test_search_and_details(bert: Any, opened: Any, tmp_path: Path) -> None:
     page.fill("#search", "no such thing anywhere")
     page.wait_for_selector(".empty")
     page.keyboard.press("Escape")
+
+
+@in_browser
+def test_search_for_a_module(twice: Any, opened: Any, tmp_path: Path) -> None:
+    page = opened(view(twice, tmp_path / "twice.html"))
+    page.fill("#search", "blocks.0.f2")
+    page.wait_for_selector("[data-result]")
+    assert "blocks.0.f2" in page.inner_text("[data-result] >> nth=0")
+    page.press("#search", "Enter")
+    assert page.inner_text("#details h2") == "blocks.0.f2"
+    assert "Linear" in page.inner_text("#details .kind")
 
 
 @in_browser
