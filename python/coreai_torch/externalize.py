@@ -202,7 +202,7 @@ class ExternalizedModule:
                 spec.composite_op_name,
                 _owned_names(self.module),
                 [],
-                _attributes(self.module, spec.composite_attrs or ()),
+                _attributes(self.module, self.path, spec),
             )
         symbol = self.path or type(self.module).__name__
         return _native.ExternalModule(self.path, symbol, composite)
@@ -216,7 +216,22 @@ def _owned_names(module: torch.nn.Module) -> list[str]:
     ]
 
 
-def _attributes(module: torch.nn.Module, names: Sequence[str]) -> dict[str, Any]:
+def _attributes(
+    module: torch.nn.Module, path: str, spec: ExternalizeSpec
+) -> dict[str, Any]:
+    names = spec.composite_attrs or ()
+    missing = [name for name in names if not hasattr(module, name)]
+    if missing:
+        kind = type(module).__name__
+        own = {name for name in vars(module) if not name.startswith("_")}
+        known = sorted(own - {"training"})
+        msg = (
+            f"ExternalizeSpec({spec.target_class.__name__}, "
+            f"composite_op_name={spec.composite_op_name!r}): composite_attrs names "
+            f"{missing}, but the {kind} at {path!r} has no such attributes\n"
+            f"Fix: name attributes that a {kind} has: {known}."
+        )
+        raise AttributeError(msg)
     values = {name: plain_value(getattr(module, name)) for name in names}
     recorded = {name: value for name, value in values.items() if value is not None}
     return {"version": 1, **recorded}

@@ -147,8 +147,12 @@ def test_none_is_left_out_and_versions_count():
     assert "{version = 2 : si64}" in declaration(Target(version=2), "version")
     one = enum.Enum("Version", {"v1": 1})
     assert "{version = 1 : si64}" in declaration(Target(version=one.v1), "version")
-    with pytest.raises(AttributeError, match="missing"):
-        declaration(Target(), "missing")
+    with pytest.raises(AttributeError, match="missing") as caught:
+        declaration(Target(), "missing", "value")
+    message = str(caught.value)
+    assert "ExternalizeSpec(Target, composite_op_name='op')" in message
+    assert "names ['missing'], but the Target at 't' has no such" in message
+    assert message.endswith("that a Target has: ['value'].")
 
 
 class Owning(nn.Module):
