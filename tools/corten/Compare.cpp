@@ -129,7 +129,13 @@ static int runView(const ViewCommandOptions &options) {
     if (!buffer)
       return fail(options.overlay + ": " + buffer.getError().message());
     overlay = (*buffer)->getBuffer().str();
+    if (overlay.empty())
+      return fail(options.overlay + ": expected a JSON object");
   }
+  std::string page;
+  llvm::raw_string_ostream os(page);
+  if (llvm::Error error = (*model)->writePage(os, overlay))
+    return fail(options.overlay + ": " + llvm::toString(std::move(error)));
   // model.aimodel is shown by model.html, in the current folder.
   std::string output = options.output;
   if (output.empty())
@@ -137,7 +143,8 @@ static int runView(const ViewCommandOptions &options) {
         llvm::sys::path::stem(llvm::StringRef(options.path).rtrim('/')).str() +
         ".html";
   if (llvm::Error error = writeFile(output, [&](llvm::raw_ostream &os) {
-        return (*model)->writePage(os, overlay);
+        os << page;
+        return llvm::Error::success();
       }))
     return fail(std::move(error));
   if (options.output.empty())
