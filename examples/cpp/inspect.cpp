@@ -44,7 +44,11 @@ int main(int argc, char **argv) {
     std::cerr << "inspect: " << findings.error().message() << '\n';
     return 2;
   }
-  for (const corten::Finding &finding : *findings)
+  int status = 0;
+  for (const corten::Finding &finding : *findings) {
     std::cout << finding.check << ": " << finding.place << '\n';
-  return findings->empty() ? 0 : 1;
+    if (finding.severity != CORTEN_NOTE)
+      status = 1;
+  }
+  return status;
 }

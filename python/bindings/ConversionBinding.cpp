@@ -270,6 +270,7 @@ void corten::bindings::bindConversion(nb::module_ &module) {
       .def("report", &reportOf, "What the module holds, counted.");
 
   nb::enum_<SourcePaths>(module, "SourcePaths")
+      .value("PACKAGES", SourcePaths::Packages)
       .value("ABSOLUTE", SourcePaths::Absolute)
       .value("RELATIVE", SourcePaths::Relative)
       .value("HIDDEN", SourcePaths::Hidden);

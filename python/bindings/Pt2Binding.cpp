@@ -54,7 +54,7 @@ void corten::bindings::bindPt2(nb::module_ &module) {
       "cannot be read or converted.");
   module.def("convert_pt2", &convertFiles, nb::arg("entry_points"),
              nb::arg("debug") = true,
-             nb::arg("source_paths") = SourcePaths::Absolute,
+             nb::arg("source_paths") = SourcePaths::Packages,
              nb::arg("source_roots") = std::vector<std::string>(),
              "Converts programs of .pt2 files into one module, without torch. "
              "Raises ValueError.");

@@ -54,6 +54,7 @@ if TYPE_CHECKING:
 _UNSET: Any = object()
 
 _SOURCE_PATHS = {
+    "packages": _native.SourcePaths.PACKAGES,
     "absolute": _native.SourcePaths.ABSOLUTE,
     "relative": _native.SourcePaths.RELATIVE,
     "hidden": _native.SourcePaths.HIDDEN,
@@ -218,13 +219,15 @@ class TorchConverter:
 
     Args:
         mode: How much debug information the program carries.
-        source_paths: How debug information shows source files: as they are,
-            relative to the folders that Python imports from, or not at all.
-        verbose: Whether a conversion prints a line. By default it does unless
-            the environment sets ``COREAI_TORCH_QUIET``. The line always goes to
-            the logger ``coreai_torch``.
-        progress: Whether a long conversion shows a bar. By default it does on a
-            terminal.
+        source_paths: How debug information shows source files: those of
+            installed packages relative to where packages are installed and the
+            others as they are, all as they are, all relative to the folders that
+            Python imports from, or not at all.
+        verbose: Whether a conversion shows a line on standard error. It always
+            goes to the logger ``coreai_torch``. With ``False`` there is no bar.
+        progress: Whether a long conversion shows a bar on standard error. By
+            default it does on a terminal, unless the environment sets
+            ``COREAI_TORCH_QUIET``.
     """
 
     class Mode(enum.Enum):
@@ -237,7 +240,9 @@ class TorchConverter:
         self,
         *,
         mode: Mode = Mode.DEBUG,
-        source_paths: Literal["absolute", "relative", "hidden"] = "absolute",
+        source_paths: Literal[
+            "packages", "absolute", "relative", "hidden"
+        ] = "packages",
         verbose: bool | None = None,
         progress: bool | None = None,
     ) -> None:

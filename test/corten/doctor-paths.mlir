@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Absolute paths in locations, of ops and of arguments.
+// Absolute paths in locations, of ops and of arguments: notes, and no reason for
+// an exit status.
 //
 // RUN: split-file %s %t
-// RUN: not corten doctor %t/absolute.mlir | FileCheck %s --check-prefix=ABSOLUTE
-// RUN: not corten doctor --json %t/absolute.mlir | FileCheck %s --check-prefix=JSON
+// RUN: corten doctor %t/absolute.mlir | FileCheck %s --check-prefix=ABSOLUTE
+// RUN: corten doctor --json %t/absolute.mlir | FileCheck %s --check-prefix=JSON
 // RUN: corten doctor --ignore absolute-source-paths %t/absolute.mlir | FileCheck %s --check-prefix=IGNORED
 // RUN: corten doctor %t/relative.mlir | FileCheck %s --check-prefix=RELATIVE
 
-// ABSOLUTE: 3 findings
-// ABSOLUTE-NEXT: warning: absolute-source-paths
+// ABSOLUTE: absolute.mlir: nothing found, 3 notes
+// ABSOLUTE-NEXT: note: absolute-source-paths
 // ABSOLUTE-NEXT:   /home/me/secret/model.py
 // ABSOLUTE-NEXT:   /srv/part.py
 // ABSOLUTE-NEXT:   C:\me\model.py
@@ -20,7 +21,7 @@
 // JSON-NEXT: "place": "/home/me/secret/model.py",
 // JSON-NEXT: "reason":
 // JSON-NEXT: "remedy":
-// JSON-NEXT: "severity": "warning"
+// JSON-NEXT: "severity": "note"
 // IGNORED: absolute.mlir: nothing found
 //--- absolute.mlir
 coreai.graph @main(%x: tensor<2xf32> {coreai.name = "x"} loc("C:\\me\\model.py":3:0)) -> (tensor<2xf32> {coreai.name = "y"}) {

@@ -202,17 +202,25 @@ static int runDoctor(const DoctorOptions &options) {
     llvm::erase_if(findings, [&](const Finding &finding) {
       return llvm::is_contained(options.ignored, checkOf(finding.check).name);
     });
-    if (!findings.empty())
+    size_t notes = llvm::count_if(findings, [](const Finding &finding) {
+      return checkOf(finding.check).severity == Severity::Note;
+    });
+    size_t found = findings.size() - notes;
+    if (found != 0)
       exitCode = Found;
     if (options.asJson) {
       reports.push_back(findingsJson(path, findings));
-    } else if (findings.empty()) {
-      llvm::outs() << path << ": nothing found\n";
-    } else {
-      llvm::outs() << path << ": " << findings.size() << " finding"
-                   << (findings.size() == 1 ? "" : "s") << '\n';
-      printFindings(findings, llvm::outs());
+      continue;
     }
+    llvm::outs() << path << ": ";
+    if (found == 0)
+      llvm::outs() << "nothing found";
+    else
+      llvm::outs() << found << (found == 1 ? " finding" : " findings");
+    if (notes != 0)
+      llvm::outs() << ", " << notes << (notes == 1 ? " note" : " notes");
+    llvm::outs() << '\n';
+    printFindings(findings, llvm::outs());
   }
   if (options.asJson)
     printJson(std::move(reports));
@@ -222,7 +230,7 @@ static int runDoctor(const DoctorOptions &options) {
 void tool::addDoctor(CLI::App &app, int &exitCode) {
   CLI::App *command = app.add_subcommand(
       "doctor", "Looks for known traps, and says why they matter and what to "
-                "do. Exit status 1 if there are any.");
+                "do. Exit status 1 if there are any but notes.");
   auto options = std::make_shared<DoctorOptions>();
   command->add_option("PATH", options->paths, kPathHelp);
   std::vector<std::string> names;

@@ -6,8 +6,11 @@ The bindings of coreai-core have no accessors for these attributes.
 
 from __future__ import annotations
 
+import functools
 import re
+import sys
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from coreai_torch.debugging.utils import LocationInfo
@@ -49,6 +52,20 @@ def _unescape(text: str) -> str:
     return escaped.encode("latin-1", "ignore").decode("utf-8", "replace")
 
 
+@functools.cache
+def _installed(filename: str) -> str:
+    """Where a file lies that is shown as a path inside a package.
+
+    That is how a conversion writes the files of installed packages. What is not
+    installed here stays as it is.
+    """
+    path = Path(filename)
+    if path.is_absolute() or len(path.parts) < 2 or path.exists():
+        return filename
+    places = (Path(folder, path) for folder in sys.path)
+    return next((str(place) for place in places if place.is_file()), filename)
+
+
 @dataclass(frozen=True)
 class Source:
     """A node that an operation comes from."""
@@ -81,7 +98,7 @@ class Location:
     def frames(self) -> list[LocationInfo]:
         """The lines of the user's program, innermost first."""
         frames = [
-            LocationInfo(_unescape(file), int(line), int(column))
+            LocationInfo(_installed(_unescape(file)), int(line), int(column))
             for file, line, column in _FILE.findall(self._head)
         ]
         return [frame for frame in frames if frame.filename != "-"]

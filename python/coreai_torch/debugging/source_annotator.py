@@ -54,7 +54,7 @@ def _should_exclude_location(location: LocationInfo) -> bool:
     """True for places in torch, and where there is no file."""
     parts = Path(location.filename).parts
     return location.filename in ("", "-") or (
-        "site-packages" in parts and "torch" in parts
+        "torch" in parts and ("site-packages" in parts or parts[0] == "torch")
     )
 
 

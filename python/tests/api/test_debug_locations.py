@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import re
 import tempfile
@@ -21,6 +22,7 @@ from coreai_torch._debug_locations import (
     verify_locations,
 )
 from coreai_torch.debugging.debug_info import strip_debug_info
+from coreai_torch.debugging.utils import get_operation_locations
 
 Mode = TorchConverter.Mode
 
@@ -289,7 +291,7 @@ def test_scopes_name_the_files(debug):
     )
     linear = Path(torch.nn.modules.linear.__file__)
     digest = hashlib.sha256(linear.read_bytes()).hexdigest()
-    assert f'filename = "linear.py", directory = "{linear.parent}"' in text
+    assert 'filename = "linear.py", directory = "torch/nn/modules"' in text
     assert digest in text
     unit = re.search(r"#debuginfo\.compile_unit<([^>]*)>", text)
     assert unit
@@ -389,8 +391,6 @@ def test_nodes_without_a_trace(exported):
 
 
 def test_files_that_do_not_exist(exported):
-    import copy
-
     moved = copy.deepcopy(exported)
     for node in moved.graph.nodes:
         node.meta["stack_trace"] = '  File "/gone/model.py", line 7, in forward\n    x'
@@ -398,6 +398,40 @@ def test_files_that_do_not_exist(exported):
     assert by_node(program)["addmm"][0][1].source == ("/gone/model.py", 7)
     text = program._mlir_module.operation.get_asm(enable_debug_info=True)
     assert 'filename = "model.py", directory = "/gone", sha256Sum = ""' in text
+
+
+def test_paths_in_packages(exported, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    program = TorchConverter().add_exported_program(exported).to_coreai()
+    nodes = by_node(program)
+    assert nodes["relu"][0][1].source[0] == __file__
+    assert nodes["addmm"][0][1].source[0] == "torch/nn/modules/linear.py"
+    text = program._mlir_module.operation.get_asm(enable_debug_info=True)
+    assert 'filename = "linear.py", directory = "torch/nn/modules"' in text
+    assert "-packages/" not in text
+    # Who reads locations finds the files all the same.
+    files = {
+        frame.filename
+        for operation in _get_nested_operations(program._mlir_module.operation)
+        for frame in get_operation_locations(operation)
+    }
+    assert str(Path(torch.__file__).parent / "nn/modules/linear.py") in files
+
+
+@pytest.mark.parametrize("source_paths", ["packages", "absolute"])
+def test_no_path_is_made_up(source_paths, exported, monkeypatch, tmp_path):
+    """Torch records some lines of its own relative to where it is installed."""
+    monkeypatch.chdir(tmp_path)
+    relative = copy.deepcopy(exported)
+    for node in relative.graph.nodes:
+        node.meta["stack_trace"] = (
+            '  File "torch/fx/passes/runtime_assert.py", line 24, in insert\n    x'
+        )
+    converter = TorchConverter(source_paths=source_paths)
+    program = converter.add_exported_program(relative).to_coreai()
+    text = program._mlir_module.operation.get_asm(enable_debug_info=True)
+    assert 'directory = "torch/fx/passes"' in text
+    assert str(tmp_path) not in text
 
 
 def test_relative_paths(exported, monkeypatch):

@@ -25,7 +25,8 @@ def findings(path: Path) -> list[tuple[str, str, str]]:
     answer = corten("doctor", "--json", "--ignore", "absolute-source-paths", path)
     (report,) = answer.json
     assert report["path"] == str(path)
-    assert answer.status == (1 if report["findings"] else 0)
+    found = [f for f in report["findings"] if f["severity"] != "note"]
+    assert answer.status == (1 if found else 0)
     return [(f["check"], f["place"], f["detail"]) for f in report["findings"]]
 
 
@@ -55,6 +56,21 @@ def test_sound_models(name: str, optimize: bool, tmp_path: Path) -> None:
     (entry,) = corten("info", "--json", path).json["entry_points"]
     states = [(state["name"], state["dtype"]) for state in entry["states"]]
     assert states == ([("b_calls", "f32")] if name == "classifier" else [])
+
+
+def test_a_default_conversion(tmp_path: Path) -> None:
+    """Where the user's file lies is a note; packages show no folders at all."""
+    exported = export().run_decompositions(get_decomp_table())
+    path = tmp_path / "model.aimodel"
+    TorchConverter().add_exported_program(exported).to_coreai().save_asset(path)
+    answer = corten("doctor", path)
+    assert answer.status == 0
+    assert answer.out.startswith(f"{path}: nothing found, ")
+    (report,) = corten("doctor", "--json", path).json
+    places = {finding["place"] for finding in report["findings"]}
+    assert places
+    assert not [place for place in places if "-packages/" in place]
+    assert not [place for place in places if not Path(place).exists()]
 
 
 def test_asset_name(asset: Path) -> None:

@@ -25,7 +25,7 @@ def by_walk(exported: ExportedProgram, decompose: bool) -> _native.ConvertedModu
     return _native.convert(
         [_native.EntryPoint(program, "main", [], [], [])],
         True,
-        _native.SourcePaths.ABSOLUTE,
+        _native.SourcePaths.PACKAGES,
         [],
         (0, 0),
         [],

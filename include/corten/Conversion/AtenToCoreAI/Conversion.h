@@ -40,6 +40,9 @@ struct EntryPoint {
 
 /// How debug locations show the files of the user's program.
 enum class SourcePaths {
+  /// Those of installed packages as their import names say ("torch/nn/..."),
+  /// the others as torch recorded them.
+  Packages,
   /// As torch recorded them.
   Absolute,
   /// Below one of the given roots where there is one, else the name alone.
@@ -61,7 +64,7 @@ struct ConversionOptions {
   /// Say of every operation which node, module and line it comes from;
   /// otherwise they are only numbered.
   bool debugLocations = true;
-  SourcePaths sourcePaths = SourcePaths::Absolute;
+  SourcePaths sourcePaths = SourcePaths::Packages;
   /// Folders that relative paths begin in.
   std::vector<std::string> sourceRoots;
   DebugCounters counters;

@@ -77,9 +77,28 @@ std::optional<unsigned> DebugRecorder::modulesOf(const ModuleFrame *module) {
 // Sources
 //===----------------------------------------------------------------------===//
 
+/// The part of a path below the folder that packages are installed in; empty
+/// for a file that belongs to none. A file of another machine tells as much.
+static StringRef pathInPackages(StringRef file) {
+  StringRef inside;
+  for (StringRef folder : {"/site-packages/", "/dist-packages/"}) {
+    size_t begin = file.rfind(folder);
+    if (begin == StringRef::npos)
+      continue;
+    StringRef rest = file.drop_front(begin + folder.size());
+    if (inside.empty() || rest.size() < inside.size())
+      inside = rest;
+  }
+  return inside;
+}
+
 std::string DebugRecorder::shownPath(StringRef file) const {
   if (options.sourcePaths == SourcePaths::Absolute)
     return file.str();
+  if (options.sourcePaths == SourcePaths::Packages) {
+    StringRef inside = pathInPackages(file);
+    return (inside.empty() ? file : inside).str();
+  }
   StringRef best;
   for (StringRef root : options.sourceRoots)
     if (file.starts_with(root) && root.size() > best.size())
@@ -144,8 +163,12 @@ static std::string sha256Of(StringRef file) {
 FileAttr DebugRecorder::fileAttribute(StringRef file, StringRef shown) {
   namespace path = llvm::sys::path;
   SmallString<128> full(shown);
-  // Fails where the current folder is gone; a relative path then stays.
-  if (options.sourcePaths == SourcePaths::Absolute &&
+  // Some of torch's own lines have paths relative to where it is installed: a
+  // path is completed only if that leads to a file. It fails as well where the
+  // current folder is gone.
+  bool isAsRecorded = options.sourcePaths == SourcePaths::Absolute ||
+                      options.sourcePaths == SourcePaths::Packages;
+  if (isAsRecorded && shown == file && llvm::sys::fs::exists(file) &&
       llvm::sys::fs::make_absolute(full))
     full = shown;
   return FileAttr::get(context, path::filename(full), path::parent_path(full),
