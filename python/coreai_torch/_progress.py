@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What a conversion says while it runs: one line, and a bar if it takes long."""
+"""What a conversion says while it runs: a line in the log, a bar if it is long.
+
+Standard output belongs to the program that converts; nothing goes there.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ if TYPE_CHECKING:
 _LOGGER = logging.getLogger("coreai_torch")
 _TRUE = ("1", "true", "yes", "on")
 
-#: Set to one of ``_TRUE`` to keep conversions silent.
+#: Set to one of ``_TRUE`` to have no bars.
 QUIET_VARIABLE = "COREAI_TORCH_QUIET"
 
 
@@ -24,12 +27,10 @@ def is_set(variable: str) -> bool:
 
 
 def announce(line: str, verbose: bool | None) -> None:
-    """Log ``line``, and print it unless that is switched off."""
+    """Log ``line``, and show it where that was asked for."""
     _LOGGER.info(line)
-    if verbose is None:
-        verbose = not is_set(QUIET_VARIABLE)
     if verbose:
-        print(line, file=sys.stdout)
+        print(line, file=sys.stderr)
 
 
 class ProgressBar:
@@ -44,7 +45,7 @@ class ProgressBar:
             wanted = (
                 verbose is not False
                 and not is_set(QUIET_VARIABLE)
-                and sys.stdout.isatty()
+                and sys.stderr.isatty()
             )
         self.is_wanted = wanted
         self._total = total
@@ -53,9 +54,10 @@ class ProgressBar:
 
     def __call__(self, done: int) -> None:
         if self._bar is None:
+            from rich.console import Console
             from rich.progress import Progress
 
-            self._bar = Progress(transient=True)
+            self._bar = Progress(console=Console(stderr=True), transient=True)
             self._bar.start()
             self._task = self._bar.add_task("Converting", total=self._total)
         self._bar.update(self._task, completed=done)

@@ -95,6 +95,33 @@ std::string corten::describeNode(StringRef entryPoint, const Node &node) {
   return text;
 }
 
+/// Says once that there is no f64: who asked for it may rely on its digits.
+/// That integers have 32 bits is checked where their values are known.
+static void warnOfDoubles(ArrayRef<EntryPoint> entryPoints,
+                          std::vector<std::string> &warnings) {
+  auto isDouble = [](const ValueInfo &info) {
+    return info.isTensor() && (info.dtype == ScalarType::Float64 ||
+                               info.dtype == ScalarType::Complex128);
+  };
+  const Node *first = nullptr;
+  size_t count = 0;
+  for (const EntryPoint &entry : entryPoints)
+    for (const Node *node : entry.program->main.nodes)
+      if (llvm::any_of(node->results, isDouble)) {
+        first = first ? first : node;
+        ++count;
+      }
+  if (first)
+    warnings.push_back(("'" + first->name + "'" +
+                        (count == 1 ? " is"
+                                    : " and " + Twine(count - 1) +
+                                          (count == 2 ? " other value are"
+                                                      : " other values are")) +
+                        " float64, which Core AI does not have: float32 takes "
+                        "its place, for inputs and outputs too")
+                           .str());
+}
+
 char ConversionError::ID = 0;
 
 llvm::Expected<std::unique_ptr<ConvertedModule>>
@@ -141,6 +168,7 @@ corten::convert(ArrayRef<EntryPoint> entryPoints,
     }
   }
   emitter.finish();
+  warnOfDoubles(entryPoints, result->warnings);
   result->emitSeconds = lap();
   if (failed(verify(*result->module)))
     return llvm::make_error<ConversionError>(

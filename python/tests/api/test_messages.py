@@ -35,11 +35,30 @@ def exported():
     return export(Model(), (torch.randn(2, 4), torch.randn(3)))
 
 
-def test_the_line_goes_to_standard_output(exported, capsys):
+def test_a_conversion_prints_nothing(exported, capsys):
     TorchConverter().add_exported_program(exported).to_coreai()
     captured = capsys.readouterr()
-    assert captured.out == LINE + "\n"
-    assert captured.err == ""
+    assert captured.out == captured.err == ""
+
+
+class Doubles(torch.nn.Module):
+    def forward(self, x):
+        return x.double() * 2
+
+
+@pytest.mark.filterwarnings("error::UserWarning")
+def test_a_warning_for_float64():
+    exported = export(Doubles(), (torch.randn(2),))
+    converter = TorchConverter().add_exported_program(exported)
+    with pytest.warns(
+        UserWarning, match="and 1 other value are float64, which"
+    ) as seen:
+        converter.to_coreai()
+    (warning,) = seen
+    # The line that converts.
+    assert warning.filename == __file__
+    exported = export(torch.nn.Linear(2, 2), (torch.ones(1, 2),))
+    TorchConverter().add_exported_program(exported).to_coreai()
 
 
 def test_adding_says_nothing(exported, capsys):
@@ -48,13 +67,10 @@ def test_adding_says_nothing(exported, capsys):
     assert captured.out == captured.err == ""
 
 
-def test_silence(exported, capsys, monkeypatch):
-    TorchConverter(verbose=False).add_exported_program(exported).to_coreai()
-    monkeypatch.setenv("COREAI_TORCH_QUIET", "1")
-    TorchConverter().add_exported_program(exported).to_coreai()
-    assert capsys.readouterr().out == ""
+def test_the_line_on_standard_error(exported, capsys):
     TorchConverter(verbose=True).add_exported_program(exported).to_coreai()
-    assert capsys.readouterr().out == LINE + "\n"
+    captured = capsys.readouterr()
+    assert (captured.out, captured.err) == ("", LINE + "\n")
 
 
 def test_the_line_is_logged(exported, caplog):
@@ -96,10 +112,9 @@ def slow(monkeypatch):
 def test_the_bar_is_for_terminals(exported, monkeypatch):
     seen = slow(monkeypatch)
     terminal = Terminal()
-    monkeypatch.setattr(sys, "stdout", terminal)
+    monkeypatch.setattr(sys, "stderr", terminal)
     TorchConverter().add_exported_program(exported).to_coreai()
     assert seen == [64, 128]
-    assert terminal.getvalue().startswith(LINE + "\n")
     assert "Converting" in terminal.getvalue()
 
 
@@ -107,15 +122,15 @@ def test_no_bar_in_pipes_unless_asked(exported, monkeypatch, capsys):
     seen = slow(monkeypatch)
     TorchConverter().add_exported_program(exported).to_coreai()
     assert seen == []
-    assert capsys.readouterr().out == LINE + "\n"
     TorchConverter(progress=True).add_exported_program(exported).to_coreai()
     assert seen == [64, 128]
+    assert capsys.readouterr().out == ""
 
 
 def test_no_bar_where_silence_was_asked_for(exported, monkeypatch):
     seen = slow(monkeypatch)
     terminal = Terminal()
-    monkeypatch.setattr(sys, "stdout", terminal)
+    monkeypatch.setattr(sys, "stderr", terminal)
     TorchConverter(verbose=False).add_exported_program(exported).to_coreai()
     TorchConverter(progress=False).add_exported_program(exported).to_coreai()
     monkeypatch.setenv("COREAI_TORCH_QUIET", "1")
@@ -126,7 +141,7 @@ def test_no_bar_where_silence_was_asked_for(exported, monkeypatch):
 def test_the_bar_ends_when_the_conversion_fails(exported, monkeypatch):
     slow(monkeypatch)
     terminal = Terminal()
-    monkeypatch.setattr(sys, "stdout", terminal)
+    monkeypatch.setattr(sys, "stderr", terminal)
     converter = TorchConverter().add_exported_program(exported, input_names=["a"])
     with pytest.raises(ValueError, match="live inputs"):
         converter.to_coreai()
