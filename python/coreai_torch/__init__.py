@@ -3,6 +3,7 @@
 
 from coreai_torch import _compression as _compression  # Registers its ops.
 from coreai_torch._composite_declaration import generate_composite_decl
+from coreai_torch._convert import convert
 from coreai_torch._decompositions import get_decomp_table
 from coreai_torch._version import __version__, check_torch
 from coreai_torch.converter import TorchConverter
@@ -24,6 +25,7 @@ __all__ = [
     "__version__",
     "_patch_model_for_externalization",
     "_subexport_and_restore",
+    "convert",
     "generate_composite_decl",
     "get_decomp_table",
     "verify",
