@@ -1,48 +1,95 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The Python of README.md and docs/ runs: each document is one program."""
+"""The code of README.md and docs/ runs, as whoever reads it will run it.
+
+The blocks of a page in one language, pasted into one file as they stand, are a
+program: all imports are there, and nothing waits outside of a coroutine.
+"""
 
 from __future__ import annotations
 
-import ast
-import asyncio
-import inspect
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
+from support.command import CORTEN, ROOT
 
-ROOT = Path(__file__).parents[3]
+LLVM = Path("/usr/lib/llvm-22/include")
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 
-def blocks(document: Path) -> list[tuple[int, str]]:
-    """The line that a block begins on, and its text."""
+def blocks(document: Path) -> list[tuple[str, str]]:
+    """The language of each block, and its text."""
     text = document.read_text()
-    found = re.finditer(r"^```python\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
-    return [(text.count("\n", 0, match.start()) + 2, match[1]) for match in found]
+    return re.findall(r"^```(\w*)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
 
 
-WITH_CODE = [document for document in DOCUMENTS if blocks(document)]
+def code_of(document: Path, language: str) -> str:
+    return "\n".join(text for kind, text in blocks(document) if kind == language)
+
+
+def run(command: list[str | Path], folder: Path) -> None:
+    path = f"{CORTEN.parent}:{os.environ['PATH']}"
+    done = subprocess.run(
+        command,
+        cwd=folder,
+        env={**os.environ, "PATH": path},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+
+
+WITH_CODE = [document for document in DOCUMENTS if code_of(document, "python")]
 
 
 def test_there_is_something_to_run():
-    names = [str(document.relative_to(ROOT)) for document in WITH_CODE]
-    assert {"README.md", "docs/converter.md"} <= set(names)
+    names = {str(document.relative_to(ROOT)) for document in WITH_CODE}
+    assert {"README.md", "docs/converter.md", "docs/debugging.md"} <= names
 
 
 @pytest.mark.parametrize("document", WITH_CODE, ids=lambda d: str(d.relative_to(ROOT)))
-def test_document(document, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    names: dict[str, object] = {"__name__": "document"}
-    for line, text in blocks(document):
-        # Errors and source lines in messages are those of the document.
-        code = compile(
-            "\n" * (line - 1) + text,
-            str(document),
-            "exec",
-            flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT,
-        )
-        if code.co_flags & inspect.CO_COROUTINE:
-            asyncio.run(eval(code, names))
-        else:
-            exec(code, names)
+def test_document(document, tmp_path):
+    pasted = tmp_path / "pasted.py"
+    pasted.write_text(code_of(document, "python"))
+    run([sys.executable, pasted], tmp_path)
+    # The command goes on with what the program wrote.
+    for kind, text in blocks(document):
+        if kind == "sh" and all(
+            line.startswith("corten ") for line in text.splitlines()
+        ):
+            run(["bash", "-ec", text], tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("kind", "compiler", "flags"),
+    [("cpp", "clang++-22", "-std=c++20"), ("c", "clang-22", "-std=c11")],
+)
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda d: str(d.relative_to(ROOT)))
+def test_c_and_cpp(document, kind, compiler, flags, tmp_path):
+    code = code_of(document, kind)
+    # A row of a table, or a command, is no program.
+    if "#include" not in code:
+        return
+    pasted = tmp_path / f"pasted.{kind}"
+    pasted.write_text(code)
+    folders = [ROOT / "include", ROOT / "build/dev/include", LLVM]
+    run(
+        [
+            compiler,
+            "-fsyntax-only",
+            flags,
+            *(f"-I{folder}" for folder in folders),
+            pasted,
+        ],
+        tmp_path,
+    )
+
+
+def test_every_page_is_in_the_index():
+    index = (ROOT / "docs" / "README.md").read_text()
+    linked = set(re.findall(r"\]\(([\w-]+\.md)\)", index))
+    pages = {page.name for page in (ROOT / "docs").glob("*.md")} - {"README.md"}
+    assert linked == pages
