@@ -2,6 +2,7 @@
 
 #include "Bindings.h"
 
+#include "corten/Conversion/AtenToCoreAI/CheckEntryPoint.h"
 #include "corten/Conversion/AtenToCoreAI/Conversion.h"
 #include "corten/Handover/Handover.h"
 #include "corten/Inspect/Report.h"
@@ -269,6 +270,14 @@ void corten::bindings::bindConversion(nb::module_ &module) {
            "for by name.")
       .def("report", &reportOf, "What the module holds, counted.");
 
+  module.def(
+      "check_names",
+      [](const EntryPoint &entry) {
+        if (llvm::Error error = checkEntryPoint(entry))
+          throw nb::value_error(llvm::toString(std::move(error)).c_str());
+      },
+      nb::arg("entry_point"),
+      "Raises ValueError if the names do not fit the program.");
   nb::enum_<SourcePaths>(module, "SourcePaths")
       .value("PACKAGES", SourcePaths::Packages)
       .value("ABSOLUTE", SourcePaths::Absolute)

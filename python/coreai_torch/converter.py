@@ -168,6 +168,10 @@ class _Staged:
         if self.externalizing:
             warn_of_unmatched(self.externalizing.module, self.externalizing.targets)
             warn_of_unused(self.externalized, self.program.called_modules)
+        return self.named()
+
+    def named(self) -> _native.EntryPoint:
+        """The program as it was read last, under its names."""
         return _native.EntryPoint(
             self.program,
             self.entrypoint_name,
@@ -317,8 +321,8 @@ class TorchConverter:
             The converter, for chaining.
 
         Raises:
-            ValueError: If the name is taken, an op of ATen has no lowering, or
-                ``weights`` has other weights than the program.
+            ValueError: If the name is taken, other names do not fit, an op of ATen
+                has no lowering, or ``weights`` has other weights than the program.
             TypeError: If ``exported_program`` is not an ``ExportedProgram``.
         """
         self._check_entrypoint(entrypoint_name)
@@ -610,6 +614,8 @@ class TorchConverter:
             self._lowerings(),
             folder,
         )
+        if staged.input_names or staged.output_names or staged.state_names:
+            _native.check_names(staged.named())
         with self._staging:
             # Another thread may have taken the name meanwhile.
             self._check_entrypoint(entrypoint_name)

@@ -120,17 +120,15 @@ def test_state_is_kept_across_calls(counter):
     ],
 )
 def test_wrong_number_of_names(counter, names, fragment):
-    converter = TorchConverter().add_exported_program(counter, **names)
     with pytest.raises(ValueError, match=fragment) as error:
-        converter.to_coreai()
+        TorchConverter().add_exported_program(counter, **names)
     for name in next(iter(names.values())):
         assert repr(name) in str(error.value)
 
 
 def test_state_names_without_state(mlp):
-    converter = TorchConverter().add_exported_program(mlp, state_names=["s"])
     with pytest.raises(ValueError, match="stateful inputs"):
-        converter.to_coreai()
+        TorchConverter().add_exported_program(mlp, state_names=["s"])
 
 
 @pytest.mark.parametrize(

@@ -109,10 +109,15 @@ def test_a_failure_leaves_the_converter_usable():
     exported = export(Mlp(), (torch.randn(2, 8),))
     converter = TorchConverter()
     converter.add_exported_program(exported, entrypoint_name="good")
-    converter.add_exported_program(
-        exported, input_names=["a", "b"], entrypoint_name="bad"
-    )
-    with pytest.raises(ValueError, match="'bad'"):
+    failing = export(torch.nn.Tanh(), (torch.randn(2, 8),))
+    converter.add_exported_program(failing, entrypoint_name="bad")
+
+    @converter.register_torch_lowering("aten::tanh.default", allow_override=True)
+    def refuse(values_map, node, loc):
+        msg = "refused"
+        raise ValueError(msg)
+
+    with pytest.raises(ValueError, match="refused"):
         converter.to_coreai()
     assert "@good(" in str(converter.to_coreai(entrypoints=["good"]))
     converter.clear(entrypoints=["bad"])

@@ -195,14 +195,16 @@ def test_a_wrong_number_of_names_is_counted(names, fragments):
         return y * 2
 
     case = exported(module(forward, s=torch.zeros(2)), (torch.randn(2),) * 2)
-    converter = TorchConverter().add_exported_program(case, **names)
+    converter = TorchConverter()
     if not fragments:
-        converter.to_coreai()
+        converter.add_exported_program(case, **names).to_coreai()
         return
     with pytest.raises(ValueError, match=fragments[0]) as error:
-        converter.to_coreai()
+        converter.add_exported_program(case, **names)
     for fragment in fragments:
         assert fragment in str(error.value)
+    # It is not staged.
+    converter.add_exported_program(case).to_coreai()
 
 
 @pytest.mark.parametrize("bad", [5, [3], ["a", None]])

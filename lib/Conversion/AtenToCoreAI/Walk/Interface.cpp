@@ -4,7 +4,9 @@
 
 #include "Walk/GraphBuilder.h"
 
+#include "corten/Conversion/AtenToCoreAI/CheckEntryPoint.h"
 #include "corten/Program/Outline.h"
+#include "corten/Support/DiagnosticError.h"
 #include "corten/Support/Text.h"
 
 #include "mlir/IR/Diagnostics.h"
@@ -198,4 +200,12 @@ FailureOr<GraphInterface> corten::nameInterface(const EntryPoint &entry,
       failed(checkNames(results, "outputs and states", entry.name, location)))
     return failure();
   return interface;
+}
+
+llvm::Error corten::checkEntryPoint(const EntryPoint &entry) {
+  MLIRContext context(MLIRContext::Threading::DISABLED);
+  DiagnosticError error(&context);
+  if (succeeded(nameInterface(entry, UnknownLoc::get(&context))))
+    return llvm::Error::success();
+  return error.take("the names do not fit");
 }
