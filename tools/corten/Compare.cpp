@@ -82,7 +82,7 @@ void tool::addDiff(CLI::App &app, int &exitCode) {
       ->required();
   command->add_option("TARGET", options->target, "The same")->required();
   command
-      ->add_option("--graph,--entry-point", options->compare.graph,
+      ->add_option("--graph,--entrypoint", options->compare.graph,
                    "Compare this graph only")
       ->type_name("NAME");
   command->add_flag("--ignore-weights", options->ignoreWeights,
