@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from coreai.authoring import AIProgram
     from torch.export import ExportedProgram
 
+    from corten._text import Names
+
 _LOGGER = logging.getLogger("coreai_torch")
 
 
@@ -69,9 +71,9 @@ def convert(
     optimize: bool = True,
     *,
     kwargs: Mapping[str, Any] | None = None,
-    input_names: Any = None,
-    output_names: Any = None,
-    state_names: Any = None,
+    input_names: Names | None = None,
+    output_names: Names | None = None,
+    state_names: Names | None = None,
     entrypoint_name: str = "main",
     externalize_modules: Sequence[Any] | None = None,
     converter: TorchConverter | None = None,

@@ -116,7 +116,7 @@ class Model:
 
     def rename(
         self,
-        entry_point: str = "main",
+        entrypoint: str = "main",
         *,
         name: str | None = None,
         inputs: Names = (),
@@ -129,25 +129,25 @@ class Model:
         old names to new ones. Raises ``ValueError`` for values that are not there
         and for names that are taken.
         """
-        entry_point = utf8(entry_point, "the name of an entry point")
+        entrypoint = utf8(entrypoint, "the name of an entry point")
         for role, names in (
             (_native.ValueRole.INPUT, value_names(inputs, "inputs")),
             (_native.ValueRole.OUTPUT, value_names(outputs, "outputs")),
             (_native.ValueRole.STATE, value_names(states, "states")),
         ):
             if names:
-                self._native.rename_values(entry_point, role, names)
+                self._native.rename_values(entrypoint, role, names)
         if name is not None:
             new = utf8(name, "the name of an entry point")
-            self._native.rename_entry_point(entry_point, new)
+            self._native.rename_entry_point(entrypoint, new)
 
-    def extract(self, *entry_points: str) -> None:
+    def extract(self, *entrypoints: str) -> None:
         """Remove all other entry points, and what only they need.
 
         Raises ``ValueError`` if there is no such entry point.
         """
         self._native.keep_entry_points(
-            [utf8(name, "the name of an entry point") for name in entry_points]
+            [utf8(name, "the name of an entry point") for name in entrypoints]
         )
 
     def save(self, path: StrPath, *, hash: bool = True, force: bool = False) -> None:
@@ -180,17 +180,19 @@ def open(path: StrPath) -> Model:
 def convert_pt2(
     path: StrPath | None = None,
     *,
-    entry_points: Mapping[str, StrPath] | None = None,
+    entrypoints: Mapping[str, StrPath] | None = None,
     input_names: Names | Mapping[str, Names] = (),
     output_names: Names | Mapping[str, Names] = (),
     state_names: Names | Mapping[str, Names] = (),
     release: bool = False,
     weights: StrPath | None = None,
+    entry_points: Mapping[str, StrPath] | None = None,
 ) -> Model:
     """Convert programs that ``torch.export.save`` wrote, without torch.
 
-    ``path`` becomes the entry point ``main``; ``entry_points`` gives others their
-    names. Names of values are a list for all of them in order, or a dictionary
+    ``path`` becomes the entry point ``main``; ``entrypoints`` gives others their
+    names (``entry_points`` is an older spelling). Names of values are a list for
+    all of them in order, or a dictionary
     from old names to new ones, in which a state that is a buffer is called by its
     path (``"layers.0.k"``). Where there are several entry points, they are a
     dictionary from entry points to such names. With ``release`` nothing says
@@ -202,13 +204,13 @@ def convert_pt2(
     Raises ``ValueError`` with a list of all that cannot be converted.
     """
     programs = {} if path is None else {"main": path}
-    for name, file in (entry_points or {}).items():
+    for name, file in (entrypoints or entry_points or {}).items():
         if name in programs:
             msg = f"two entry points are called {name!r}"
             raise ValueError(msg)
         programs[name] = file
     if not programs:
-        msg = "convert_pt2() needs a path or entry_points"
+        msg = "convert_pt2() needs a path or entrypoints"
         raise TypeError(msg)
 
     def names_of(name: str, given: Names | Mapping[str, Any], parameter: str) -> Any:

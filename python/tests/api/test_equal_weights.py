@@ -62,7 +62,7 @@ def test_across_programs(tmp_path):
         files[name] = tmp_path / f"{name}.pt2"
         torch.export.save(exported, files[name])
     one = size_of(corten.convert_pt2(files["decode"]), tmp_path / "one.aimodel")
-    both = size_of(corten.convert_pt2(entry_points=files), tmp_path / "library.aimodel")
+    both = size_of(corten.convert_pt2(entrypoints=files), tmp_path / "library.aimodel")
     assert both < one + 10_000
 
     corten.save(converter.to_coreai(), tmp_path / "python.aimodel")

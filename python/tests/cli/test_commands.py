@@ -347,7 +347,7 @@ class TestConvert:
         assert names(other["states"]) == ["k0"]
         model = convert_pt2(
             archive,
-            entry_points={"b": archive},
+            entrypoints={"b": archive},
             input_names={"b": ["picture"]},
             output_names={"main": ["p", "f"]},
             state_names={"b": {"calls": "k0"}},

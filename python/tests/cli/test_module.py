@@ -108,17 +108,17 @@ def test_convert(classifier: Written, tmp_path: Path) -> None:
     assert ours.info()["entry_points"] == official.info()["entry_points"]
     assert corten.diff(ours, official)["same"]
     two = corten.convert_pt2(
-        entry_points={"a": classifier.archive, "b": classifier.archive}, release=True
+        entrypoints={"a": classifier.archive, "b": classifier.archive}, release=True
     )
     assert [entry["name"] for entry in two.info()["entry_points"]] == ["a", "b"]
     assert two.doctor() == []
 
 
 def test_mistakes_in_a_conversion(classifier: Written) -> None:
-    with pytest.raises(TypeError, match="needs a path or entry_points"):
+    with pytest.raises(TypeError, match="needs a path or entrypoints"):
         corten.convert_pt2()
     with pytest.raises(TypeError, match=r"from entry points, which are \['a', 'b'\]"):
-        corten.convert_pt2(entry_points={"a": "a.pt2", "b": "b.pt2"}, input_names=["x"])
+        corten.convert_pt2(entrypoints={"a": "a.pt2", "b": "b.pt2"}, input_names=["x"])
     with pytest.raises(ValueError, match=r"nowhere\.pt2"):
         corten.convert_pt2("nowhere.pt2")
 

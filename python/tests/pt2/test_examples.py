@@ -243,6 +243,6 @@ def test_several_programs(tmp_path):
         corten.convert_pt2(path)
     with pytest.raises(ValueError, match="and no 'third'"):
         corten.convert_pt2(f"{path}:third")
-    model = corten.convert_pt2(entry_points={n: f"{path}:{n}" for n in sizes})
+    model = corten.convert_pt2(entrypoints={n: f"{path}:{n}" for n in sizes})
     shapes = {e["name"]: e["inputs"][0]["shape"] for e in model.info()["entry_points"]}
     assert shapes == {"first": [1, 2], "second": [1, 3]}

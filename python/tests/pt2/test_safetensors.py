@@ -130,7 +130,7 @@ def test_several_entry_points_share_one_folder(folder, tmp_path):
     meta = archive(tmp_path)
     one = bytes_of(corten.convert_pt2(meta, weights=folder), tmp_path)
     both = corten.convert_pt2(
-        entry_points={"prefill": meta, "decode": meta}, weights=folder
+        entrypoints={"prefill": meta, "decode": meta}, weights=folder
     )
     assert len(bytes_of(both, tmp_path)) < len(one) + 6_000
 
