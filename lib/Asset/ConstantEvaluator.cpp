@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What coreai-core computes when it saves a program. Which operations of which
+// types those are is written down here; the arithmetic is the runtime's.
 
 #include "ConstantEvaluator.h"
 
 #include "corten/Dialect/CoreAI/IR/CoreAIOps.h"
+#include "corten/Runtime/Kernel.h"
 #include "corten/Support/Limits.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
@@ -13,14 +17,13 @@
 #include "llvm/ADT/Sequence.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/ADT/TypeSwitch.h"
-#include "llvm/ADT/bit.h"
 
-#include <cmath>
-#include <limits>
 #include <optional>
 
 using namespace corten;
 using namespace mlir;
+using runtime::PortableKernel;
+using runtime::Tensor;
 
 //===----------------------------------------------------------------------===//
 // Types
@@ -102,46 +105,91 @@ static unsigned kindsOf(StringRef name) {
       .Default(0);
 }
 
+/// The type that the runtime has for one of these kinds.
+static runtime::ElementType elementOf(unsigned kind) {
+  using runtime::ElementType;
+  switch (kind) {
+  case kFloat16:
+    return ElementType::F16;
+  case kFloat32:
+    return ElementType::F32;
+  case kFloat64:
+    return ElementType::F64;
+  case kBool:
+    return ElementType::Bool;
+  case kSInt8:
+    return ElementType::SI8;
+  case kSInt16:
+    return ElementType::SI16;
+  case kSInt32:
+    return ElementType::SI32;
+  case kSInt64:
+    return ElementType::SI64;
+  case kUInt8:
+    return ElementType::UI8;
+  case kUInt16:
+    return ElementType::UI16;
+  case kUInt32:
+    return ElementType::UI32;
+  default:
+    return ElementType::UI64;
+  }
+}
+
+/// Whether a kernel did what it was asked for.
+static bool runs(PortableKernel kernel, ArrayRef<Tensor> inputs,
+                 Tensor output) {
+  runtime::Error error =
+      call(kernel, {{inputs.data(), inputs.size()}, {&output, 1}, {}});
+  return !error;
+}
+
 //===----------------------------------------------------------------------===//
 // Elements
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// The elements of a constant, as bits.
+/// The elements of a constant.
 class Elements {
 public:
   /// None if the value is no constant whose elements lie there as they are.
   static std::optional<Elements> of(Value value);
 
-  uint64_t operator[](int64_t i) const {
-    uint64_t bits = 0;
-    std::memcpy(&bits, bytes().data() + (isUniform ? 0 : i * width), width);
-    return bits;
-  }
-  /// Whether one stands for all.
   bool isSplat() const { return isUniform; }
   RankedTensorType type() const { return shaped; }
   ArrayRef<int64_t> shape() const { return shaped.getShape(); }
   int64_t size() const { return shaped.getNumElements(); }
+  /// As the runtime sees them: a view that repeats if all are the same.
+  Tensor tensor() const;
   /// All of them, as indices.
-  SmallVector<int64_t> indices() const {
-    SmallVector<int64_t> result;
-    bool isSigned = shaped.getElementType().isSignedInteger();
-    for (int64_t i = 0; i < size(); ++i)
-      result.push_back(isSigned ? llvm::SignExtend64((*this)[i], width * 8)
-                                : static_cast<int64_t>((*this)[i]));
-    return result;
-  }
+  SmallVector<int64_t> indices() const;
 
 private:
-  ArrayRef<char> bytes() const { return owned.empty() ? shared : owned; }
-
   RankedTensorType shaped;
   ArrayRef<char> shared;
-  /// Of truth values, which lie there in another way.
-  SmallVector<char> owned;
+  /// Of truth values, which lie there in another way, and of what is not
+  /// aligned.
+  SmallVector<char, 8> owned;
   bool isUniform = false;
-  size_t width = 1;
+};
+
+/// What is to be computed.
+class Result {
+public:
+  Result(RankedTensorType type, bool isSplat);
+
+  RankedTensorType type() const { return shaped; }
+  ArrayRef<int64_t> shape() const { return shaped.getShape(); }
+  /// Whether all elements are the first one, and only that is computed.
+  bool isSplat() const { return isUniform; }
+  /// The memory of the elements; without axes if all are the same.
+  Tensor tensor();
+  DenseElementsAttr constant() const;
+
+private:
+  RankedTensorType shaped;
+  bool isUniform;
+  SmallVector<uint64_t> memory;
 };
 } // namespace
 
@@ -149,409 +197,308 @@ std::optional<Elements> Elements::of(Value value) {
   auto constant = value.getDefiningOp<coreai::ConstantOp>();
   auto type = dyn_cast<RankedTensorType>(value.getType());
   if (!constant || !type || !type.hasStaticShape() || type.getEncoding() ||
-      !kindOf(type.getElementType()))
+      type.getRank() > runtime::kMaxRank || !kindOf(type.getElementType()))
     return std::nullopt;
   std::optional<Elements> result(std::in_place);
   result->shaped = type;
-  bool isBool = kindOf(type.getElementType()) == kBool;
-  result->width = isBool ? 1 : type.getElementTypeBitWidth() / 8;
+  unsigned kind = kindOf(type.getElementType());
+  size_t width = runtime::byteSize(elementOf(kind));
   if (auto weight =
           dyn_cast<DenseResourceElementsAttr>(constant.getValueAttr())) {
     AsmResourceBlob *blob = weight.getRawHandle().getBlob();
-    size_t size = type.getNumElements() * result->width;
-    if (!blob || blob->getData().size() != size)
+    if (!blob || blob->getData().size() != type.getNumElements() * width)
       return std::nullopt;
     result->shared = blob->getData();
-    return result;
-  }
-  auto dense = dyn_cast<DenseElementsAttr>(constant.getValueAttr());
-  if (!dense)
+  } else if (auto dense =
+                 dyn_cast<DenseElementsAttr>(constant.getValueAttr())) {
+    result->isUniform = dense.isSplat();
+    result->shared = dense.getRawData();
+    if (kind == kBool)
+      for (bool flag : dense.getValues<bool>()) {
+        result->owned.push_back(static_cast<char>(flag));
+        if (result->isUniform)
+          break;
+      }
+  } else {
     return std::nullopt;
-  result->isUniform = dense.isSplat();
-  result->shared = dense.getRawData();
-  if (isBool) {
-    for (bool flag : dense.getValues<bool>()) {
-      result->owned.push_back(static_cast<char>(flag));
-      if (result->isUniform)
-        break;
-    }
   }
+  if (reinterpret_cast<uintptr_t>(result->shared.data()) % width != 0)
+    result->owned.assign(result->shared.begin(), result->shared.end());
   return result;
 }
 
-namespace {
-/// What is to be computed.
-struct Result {
-  RankedTensorType type;
-  /// Whether all elements are the first one.
-  bool isSplat = false;
-
-  ArrayRef<int64_t> shape() const { return type.getShape(); }
-  /// The constant of elements that `bitsAt` gives.
-  DenseElementsAttr make(llvm::function_ref<uint64_t(int64_t)> bitsAt) const;
-};
-} // namespace
-
-DenseElementsAttr
-Result::make(llvm::function_ref<uint64_t(int64_t)> bitsAt) const {
-  int64_t count = isSplat ? 1 : type.getNumElements();
-  if (kindOf(type.getElementType()) == kBool) {
-    SmallVector<bool> flags;
-    for (int64_t i = 0; i < count; ++i)
-      flags.push_back(bitsAt(i) != 0);
-    return DenseElementsAttr::get(type, ArrayRef<bool>(flags));
-  }
-  size_t width = type.getElementTypeBitWidth() / 8;
-  SmallVector<char> bytes(count * width);
-  for (int64_t i = 0; i < count; ++i) {
-    uint64_t bits = bitsAt(i);
-    std::memcpy(bytes.data() + i * width, &bits, width);
-  }
-  return DenseElementsAttr::getFromRawBuffer(type, bytes);
+Tensor Elements::tensor() const {
+  const char *data = owned.empty() ? shared.data() : owned.data();
+  Tensor tensor(elementOf(kindOf(shaped.getElementType())),
+                const_cast<char *>(data), shape());
+  if (isUniform)
+    tensor.steps.fill(0);
+  return tensor;
 }
 
-/// Calls `apply` with a conversion from bits to what is computed with, and with
-/// the one back.
-template <typename ApplyT>
-static auto withNumbers(unsigned kind, ApplyT apply) {
-  auto whole = [&]<typename NumberT>(NumberT) {
-    return apply([](uint64_t bits) { return static_cast<NumberT>(bits); },
-                 [](NumberT number) { return static_cast<uint64_t>(number); });
-  };
-  switch (kind) {
-  case kFloat16:
-    // In single precision, and rounded once.
-    return apply(
-        [](uint64_t bits) {
-          llvm::APFloat half(llvm::APFloat::IEEEhalf(), APInt(16, bits));
-          return half.convertToFloat();
-        },
-        [](float number) {
-          llvm::APFloat half(number);
-          bool loses = false;
-          half.convert(llvm::APFloat::IEEEhalf(),
-                       llvm::APFloat::rmNearestTiesToEven, &loses);
-          return half.bitcastToAPInt().getZExtValue();
-        });
-  case kFloat32:
-    return apply(
-        [](uint64_t bits) {
-          return llvm::bit_cast<float>(static_cast<uint32_t>(bits));
-        },
-        [](float number) {
-          return uint64_t(llvm::bit_cast<uint32_t>(number));
-        });
-  case kFloat64:
-    return apply(
-        [](uint64_t bits) { return llvm::bit_cast<double>(bits); },
-        [](double number) { return llvm::bit_cast<uint64_t>(number); });
-  case kUInt8:
-    return whole(uint8_t());
-  case kUInt16:
-    return whole(uint16_t());
-  case kUInt32:
-    return whole(uint32_t());
-  case kSInt64:
-    return whole(int64_t());
-  default:
-    return whole(int32_t());
-  }
+SmallVector<int64_t> Elements::indices() const {
+  SmallVector<int64_t> result(size());
+  Tensor whole(runtime::ElementType::SI64, result.data(), shape());
+  // Whole numbers of every kind can be converted.
+  if (!runs(PortableKernel::Cast, tensor(), whole))
+    result.clear();
+  return result;
+}
+
+Result::Result(RankedTensorType type, bool isSplat)
+    : shaped(type), isUniform(isSplat) {
+  size_t width = runtime::byteSize(elementOf(kindOf(type.getElementType())));
+  size_t count = isSplat ? 1 : type.getNumElements();
+  memory.resize(llvm::divideCeil(count * width, sizeof(uint64_t)));
+}
+
+Tensor Result::tensor() {
+  return Tensor(elementOf(kindOf(shaped.getElementType())), memory.data(),
+                isUniform ? ArrayRef<int64_t>() : shape());
+}
+
+DenseElementsAttr Result::constant() const {
+  size_t count = isUniform ? 1 : shaped.getNumElements();
+  unsigned kind = kindOf(shaped.getElementType());
+  const char *bytes = reinterpret_cast<const char *>(memory.data());
+  if (kind == kBool)
+    return DenseElementsAttr::get(
+        shaped, ArrayRef(reinterpret_cast<const bool *>(bytes), count));
+  return DenseElementsAttr::getFromRawBuffer(
+      shaped, ArrayRef(bytes, count * runtime::byteSize(elementOf(kind))));
+}
+
+/// The constant that a kernel makes of its inputs; none if it cannot.
+static DenseElementsAttr run(PortableKernel kernel, ArrayRef<Tensor> inputs,
+                             Result &result) {
+  if (!runs(kernel, inputs, result.tensor()))
+    return {};
+  return result.constant();
 }
 
 //===----------------------------------------------------------------------===//
-// Places
+// Views
 //===----------------------------------------------------------------------===//
 
-static SmallVector<int64_t> coordinates(int64_t index,
-                                        ArrayRef<int64_t> shape) {
-  SmallVector<int64_t> result(shape.size());
-  for (size_t axis = shape.size(); axis-- > 0;) {
-    result[axis] = index % shape[axis];
-    index /= shape[axis];
+/// `elements` spread over `shape`, as operands of arithmetic are.
+static std::optional<Tensor> spread(const Elements &elements,
+                                    ArrayRef<int64_t> shape) {
+  ArrayRef<int64_t> own = elements.shape();
+  if (own.size() > shape.size())
+    return std::nullopt;
+  Tensor tensor = elements.tensor();
+  SmallVector<int64_t> strides(shape.size(), 0);
+  size_t offset = shape.size() - own.size();
+  for (auto [axis, extent] : llvm::enumerate(own)) {
+    if (extent != 1 && extent != shape[offset + axis])
+      return std::nullopt;
+    strides[offset + axis] = extent == 1 ? 0 : tensor.steps[axis];
   }
-  return result;
+  return tensor.view(shape, strides);
 }
 
-static int64_t indexOf(ArrayRef<int64_t> place, ArrayRef<int64_t> shape) {
-  int64_t result = 0;
-  for (auto [coordinate, extent] : llvm::zip_equal(place, shape))
-    result = result * extent + coordinate;
-  return result;
+/// The constant of what is seen through a view. Verifiers do not hold the types
+/// of all results against their operands, so the view may not fit.
+static DenseElementsAttr copy(const Tensor &view, Result &result) {
+  return run(PortableKernel::Copy, view, result);
 }
 
-/// Where the element `index` of `result` comes from when `shape` is spread over
-/// it.
-static int64_t spreadIndex(int64_t index, ArrayRef<int64_t> result,
-                           ArrayRef<int64_t> shape) {
-  if (result == shape)
-    return index;
-  SmallVector<int64_t> place = coordinates(index, result);
-  place.erase(place.begin(),
-              place.end() - static_cast<ptrdiff_t>(shape.size()));
-  for (auto [coordinate, extent] : llvm::zip_equal(place, shape))
-    if (extent == 1)
-      coordinate = 0;
-  return indexOf(place, shape);
+/// The first element, where all are the same.
+static Tensor firstOf(const Elements &elements) {
+  return elements.tensor().view({}, {});
 }
 
-/// Whether `shape` can be spread over `result`.
-static bool spreadsOver(ArrayRef<int64_t> shape, ArrayRef<int64_t> result) {
-  return shape.size() <= result.size() &&
-         llvm::all_of(llvm::zip_equal(shape, result.take_back(shape.size())),
-                      [](auto pair) {
-                        auto [extent, target] = pair;
-                        return extent == 1 || extent == target;
-                      });
+static DenseElementsAttr evaluateTile(const Elements &input, Result &result) {
+  Tensor tensor = input.tensor();
+  // Each axis is one of repetitions and one of elements.
+  SmallVector<int64_t> shape, strides;
+  if (result.shape().size() != input.shape().size() ||
+      result.shape().size() * 2 > runtime::kMaxRank)
+    return {};
+  for (auto [axis, extent] : llvm::enumerate(input.shape())) {
+    if (result.shape()[axis] % extent != 0)
+      return {};
+    shape.append({result.shape()[axis] / extent, extent});
+    strides.append({0, tensor.steps[axis]});
+  }
+  Tensor whole = result.tensor();
+  Tensor output(whole.type, whole.data, shape);
+  if (!runs(PortableKernel::Copy, tensor.view(shape, strides), output))
+    return {};
+  return result.constant();
+}
+
+static DenseElementsAttr evaluateTranspose(ArrayRef<Elements> operands,
+                                           Result &result) {
+  Tensor tensor = operands[0].tensor();
+  SmallVector<int64_t> permutation = operands[1].indices();
+  SmallVector<int64_t> shape, strides;
+  for (int64_t axis : permutation) {
+    axis += axis < 0 ? static_cast<int64_t>(permutation.size()) : 0;
+    if (axis < 0 || axis >= tensor.rank)
+      return {};
+    shape.push_back(tensor.extents[axis]);
+    strides.push_back(tensor.steps[axis]);
+  }
+  return copy(tensor.view(shape, strides), result);
+}
+
+static DenseElementsAttr evaluateSlice(ArrayRef<Elements> operands,
+                                       Result &result) {
+  Tensor tensor = operands[0].tensor();
+  SmallVector<int64_t> starts = operands[1].indices();
+  SmallVector<int64_t> steps = operands[3].indices();
+  if (starts.size() != tensor.rank || steps.size() != tensor.rank ||
+      result.shape().size() != tensor.rank)
+    return {};
+  int64_t offset = 0;
+  SmallVector<int64_t> strides;
+  for (auto [axis, start] : llvm::enumerate(starts)) {
+    int64_t extent = tensor.extents[axis];
+    start = std::clamp<int64_t>(start < 0 ? start + extent : start, 0, extent);
+    int64_t last = start + (result.shape()[axis] - 1) * steps[axis];
+    if (steps[axis] <= 0 || last >= extent)
+      return {};
+    offset += start * tensor.steps[axis];
+    strides.push_back(steps[axis] * tensor.steps[axis]);
+  }
+  return copy(tensor.view(result.shape(), strides, offset), result);
+}
+
+static DenseElementsAttr evaluateConcat(ArrayRef<Elements> operands,
+                                        Result &result) {
+  Tensor whole = result.tensor();
+  int64_t axis = operands[0].indices().front();
+  axis += axis < 0 ? whole.rank : 0;
+  if (axis < 0 || axis >= whole.rank)
+    return {};
+  int64_t place = 0;
+  for (const Elements &input : operands.drop_front()) {
+    Tensor part =
+        whole.view(input.shape(), whole.strides(), place * whole.steps[axis]);
+    place += input.shape().empty() ? 1 : input.shape()[axis];
+    if (place > whole.extents[axis])
+      return {};
+    if (!runs(PortableKernel::Copy, input.tensor(), part))
+      return {};
+  }
+  return result.constant();
+}
+
+static DenseElementsAttr evaluateGather(ArrayRef<Elements> operands,
+                                        Result &result) {
+  if (operands[1].shape().empty() || operands[1].shape().back() == 0)
+    return {};
+  return run(PortableKernel::GatherNd,
+             {operands[0].tensor(), operands[1].tensor()}, result);
 }
 
 //===----------------------------------------------------------------------===//
 // Arithmetic
 //===----------------------------------------------------------------------===//
 
-/// Signed overflow wraps.
-template <typename NumberT> static auto wrapping(NumberT number) {
-  if constexpr (std::is_integral_v<NumberT>)
-    return static_cast<uint64_t>(number);
-  else
-    return number;
+static std::optional<PortableKernel> kernelOf(StringRef name) {
+  using Kernel = PortableKernel;
+  return llvm::StringSwitch<std::optional<PortableKernel>>(name)
+      .Case("add", Kernel::Add)
+      .Case("sub", Kernel::Sub)
+      .Case("mul", Kernel::Mul)
+      .Case("divide", Kernel::Divide)
+      .Case("floor_divide", Kernel::FloorDivide)
+      .Case("modulo", Kernel::Modulo)
+      .Case("pow", Kernel::Pow)
+      .Case("maximum", Kernel::Maximum)
+      .Case("minimum", Kernel::Minimum)
+      .Case("equal", Kernel::Equal)
+      .Case("not_equal", Kernel::NotEqual)
+      .Case("greater", Kernel::Greater)
+      .Case("and", Kernel::BitwiseAnd)
+      .Case("or", Kernel::BitwiseOr)
+      .Case("xor", Kernel::BitwiseXor)
+      .Case("not", Kernel::Not)
+      .Case("where", Kernel::Where)
+      .Case("abs", Kernel::Abs)
+      .Case("relu", Kernel::Relu)
+      .Case("sqrt", Kernel::Sqrt)
+      .Case("rsqrt", Kernel::Rsqrt)
+      .Case("exp", Kernel::Exp)
+      .Case("log", Kernel::Log)
+      .Case("sin", Kernel::Sin)
+      .Case("cos", Kernel::Cos)
+      .Case("tan", Kernel::Tan)
+      .Case("sinh", Kernel::Sinh)
+      .Case("cosh", Kernel::Cosh)
+      .Case("tanh", Kernel::Tanh)
+      .Case("asin", Kernel::Asin)
+      .Case("acos", Kernel::Acos)
+      .Case("atan", Kernel::Atan)
+      .Case("asinh", Kernel::Asinh)
+      .Case("acosh", Kernel::Acosh)
+      .Case("atanh", Kernel::Atanh)
+      .Case("erf", Kernel::Erf)
+      .Default(std::nullopt);
 }
 
-template <typename NumberT>
-static std::optional<NumberT> power(NumberT base, NumberT exponent) {
-  if constexpr (std::is_integral_v<NumberT>) {
-    if (exponent < NumberT(0) || exponent >= NumberT(64))
-      return std::nullopt;
-    uint64_t result = 1;
-    for (NumberT i = 0; i < exponent; ++i)
-      result *= static_cast<uint64_t>(base);
-    return static_cast<NumberT>(result);
-  } else {
-    return std::pow(static_cast<double>(base), exponent);
-  }
+/// Whether one of the elements is not a number.
+static bool hasNaN(const Elements &elements) {
+  SmallVector<char> flags(elements.size());
+  Tensor tensor = elements.tensor();
+  Tensor isNumber(runtime::ElementType::Bool, flags.data(), elements.shape());
+  return !runs(PortableKernel::Equal, {tensor, tensor}, isNumber) ||
+         llvm::is_contained(flags, 0);
 }
 
-template <typename NumberT>
-static std::optional<NumberT> quotient(NumberT lhs, NumberT rhs, bool isFloor) {
-  if constexpr (std::is_integral_v<NumberT>) {
-    bool overflows = std::is_signed_v<NumberT> && rhs == NumberT(-1) &&
-                     lhs == std::numeric_limits<NumberT>::min();
-    if (rhs == 0 || overflows)
-      return std::nullopt;
-    NumberT result = lhs / rhs;
-    if (isFloor && lhs % rhs != 0 && (lhs < 0) != (rhs < 0))
-      --result;
-    return result;
-  } else {
-    return isFloor ? std::floor(static_cast<double>(lhs) / rhs) : lhs / rhs;
-  }
-}
-
-/// The remainder has the sign of the dividend.
-template <typename NumberT>
-static std::optional<NumberT> remainder(NumberT lhs, NumberT rhs) {
-  if constexpr (std::is_integral_v<NumberT>) {
-    if (!quotient(lhs, rhs, /*isFloor=*/false))
-      return std::nullopt;
-    return static_cast<NumberT>(lhs % rhs);
-  } else {
-    return std::fmod(lhs, rhs);
-  }
-}
-
-/// None for what is not computed.
-template <typename NumberT>
-static std::optional<NumberT> binary(StringRef name, NumberT lhs, NumberT rhs) {
-  if (name == "add")
-    return static_cast<NumberT>(wrapping(lhs) + wrapping(rhs));
-  if (name == "sub")
-    return static_cast<NumberT>(wrapping(lhs) - wrapping(rhs));
-  if (name == "mul")
-    return static_cast<NumberT>(wrapping(lhs) * wrapping(rhs));
-  if (name == "divide" || name == "floor_divide")
-    return quotient(lhs, rhs, /*isFloor=*/name == "floor_divide");
-  if (name == "modulo")
-    return remainder(lhs, rhs);
+/// Whether coreai-core leaves an op alone that the runtime computes: which of
+/// two that are not ordered is the larger one, the quotient that overflows,
+/// powers with odd exponents.
+static bool isLeftAlone(StringRef name, ArrayRef<Elements> operands) {
+  unsigned kind = kindOf(operands.back().type().getElementType());
+  if (name == "maximum" || name == "minimum")
+    return (kind & kFloats) && llvm::any_of(operands, hasNaN);
+  if (kind & kFloats)
+    return false;
   if (name == "pow")
-    return power(lhs, rhs);
-  // Which of two that are not ordered comes out is not known.
-  if (!(lhs < rhs) && !(rhs < lhs) && wrapping(lhs) != wrapping(rhs))
-    return std::nullopt;
-  return name == "maximum" ? std::max(lhs, rhs) : std::min(lhs, rhs);
-}
-
-template <typename NumberT>
-static bool compare(StringRef name, NumberT lhs, NumberT rhs) {
-  return name == "greater" ? lhs > rhs : (lhs == rhs) == (name == "equal");
-}
-
-template <typename NumberT> static NumberT unary(StringRef name, NumberT x) {
-  if (name == "abs") {
-    if constexpr (std::is_floating_point_v<NumberT>)
-      return std::abs(x);
-    else
-      return x < 0 ? static_cast<NumberT>(0 - wrapping(x)) : x;
-  }
-  if (name == "relu")
-    return std::max(x, NumberT(0));
-  if constexpr (std::is_floating_point_v<NumberT>) {
-    if (name == "erf")
-      return std::erf(x);
-    // In double precision, and rounded once.
-    using Function = double (*)(double);
-    return llvm::StringSwitch<Function>(name)
-        .Case("rsqrt", [](double x) { return 1 / std::sqrt(x); })
-        .Case("sqrt", std::sqrt)
-        .Case("exp", std::exp)
-        .Case("log", std::log)
-        .Case("sin", std::sin)
-        .Case("cos", std::cos)
-        .Case("tan", std::tan)
-        .Case("sinh", std::sinh)
-        .Case("cosh", std::cosh)
-        .Case("tanh", std::tanh)
-        .Case("asin", std::asin)
-        .Case("acos", std::acos)
-        .Case("atan", std::atan)
-        .Case("asinh", std::asinh)
-        .Case("acosh", std::acosh)
-        .Case("atanh", std::atanh)(x);
-  }
-  return x;
+    return !llvm::all_of(operands[1].indices(), [](int64_t exponent) {
+      return exponent >= 0 && exponent < 64;
+    });
+  if (name == "divide" || name == "floor_divide" || name == "modulo")
+    return kind == kSInt32 && llvm::is_contained(operands[1].indices(), -1) &&
+           llvm::is_contained(operands[0].indices(),
+                              std::numeric_limits<int32_t>::min());
+  return false;
 }
 
 /// Elementwise ops; operands are spread over the result.
 static DenseElementsAttr evaluateElementwise(StringRef name,
                                              ArrayRef<Elements> operands,
-                                             const Result &result) {
-  ArrayRef<int64_t> shape = result.shape();
-  for (const Elements &operand : operands)
-    if (!spreadsOver(operand.shape(), shape))
-      return {};
-  auto at = [&](size_t operand, int64_t i) {
-    const Elements &elements = operands[operand];
-    return elements[spreadIndex(i, shape, elements.shape())];
-  };
-  unsigned kind = kindOf(operands.back().type().getElementType());
-  if (name == "where")
-    return result.make([&](int64_t i) { return at(at(0, i) ? 1 : 2, i); });
-  if (kind == kBool)
-    return result.make([&](int64_t i) -> uint64_t {
-      bool lhs = at(0, i), rhs = at(operands.size() - 1, i);
-      return name == "not"   ? !lhs
-             : name == "and" ? lhs && rhs
-             : name == "or"  ? lhs || rhs
-                             : lhs != rhs;
-    });
-  return withNumbers(kind, [&](auto number, auto bits) {
-    bool isKnown = true;
-    bool isComparison = kindOf(result.type.getElementType()) == kBool;
-    DenseElementsAttr computed = result.make([&](int64_t i) -> uint64_t {
-      auto lhs = number(at(0, i));
-      if (operands.size() == 1)
-        return bits(unary(name, lhs));
-      auto rhs = number(at(1, i));
-      if (isComparison)
-        return compare(name, lhs, rhs);
-      auto number = binary(name, lhs, rhs);
-      isKnown &= number.has_value();
-      return number ? bits(*number) : 0;
-    });
-    return isKnown ? computed : DenseElementsAttr();
-  });
-}
-
-//===----------------------------------------------------------------------===//
-// Movement
-//===----------------------------------------------------------------------===//
-
-static DenseElementsAttr evaluateSlice(ArrayRef<Elements> operands,
-                                       const Result &result) {
-  const Elements &input = operands[0];
-  SmallVector<int64_t> starts = operands[1].indices();
-  SmallVector<int64_t> steps = operands[3].indices();
-  if (llvm::any_of(steps, [](int64_t step) { return step <= 0; }) ||
-      starts.size() != input.shape().size() || steps.size() != starts.size())
+                                             Result &result) {
+  std::optional<PortableKernel> kernel = kernelOf(name);
+  if (!kernel || isLeftAlone(name, operands))
     return {};
-  for (auto [axis, start] : llvm::enumerate(starts)) {
-    int64_t extent = input.shape()[axis];
-    start = std::clamp<int64_t>(start < 0 ? start + extent : start, 0, extent);
-    int64_t last = start + (result.shape()[axis] - 1) * steps[axis];
-    if (result.shape()[axis] > 0 && last >= extent)
+  SmallVector<Tensor, 3> inputs;
+  for (const Elements &operand : operands) {
+    std::optional<Tensor> view = spread(operand, result.shape());
+    if (!view)
       return {};
+    inputs.push_back(result.isSplat() ? firstOf(operand) : *view);
   }
-  return result.make([&](int64_t i) {
-    SmallVector<int64_t> place = coordinates(i, result.shape());
-    for (auto [coordinate, start, step] : llvm::zip_equal(place, starts, steps))
-      coordinate = start + coordinate * step;
-    return input[indexOf(place, input.shape())];
-  });
+  return run(*kernel, inputs, result);
 }
 
-static DenseElementsAttr evaluateConcat(ArrayRef<Elements> operands,
-                                        const Result &result) {
-  int64_t axis = operands[0].indices().front();
-  if (axis < 0)
-    axis += static_cast<int64_t>(result.shape().size());
-  ArrayRef<Elements> inputs = operands.drop_front();
-  return result.make([&](int64_t i) {
-    SmallVector<int64_t> place = coordinates(i, result.shape());
-    size_t which = 0;
-    while (place[axis] >= inputs[which].shape()[axis])
-      place[axis] -= inputs[which++].shape()[axis];
-    return inputs[which][indexOf(place, inputs[which].shape())];
-  });
-}
-
-static DenseElementsAttr evaluateTranspose(ArrayRef<Elements> operands,
-                                           const Result &result) {
-  SmallVector<int64_t> permutation = operands[1].indices();
-  for (int64_t &axis : permutation)
-    axis += axis < 0 ? static_cast<int64_t>(permutation.size()) : 0;
-  return result.make([&](int64_t i) {
-    SmallVector<int64_t> place = coordinates(i, result.shape());
-    SmallVector<int64_t> source(place.size());
-    for (auto [axis, coordinate] : llvm::zip_equal(permutation, place))
-      source[axis] = coordinate;
-    return operands[0][indexOf(source, operands[0].shape())];
-  });
-}
-
-/// The last extent of the indices is how many coordinates each has; they name
-/// an element, or a part of those axes that are left.
-static DenseElementsAttr evaluateGather(ArrayRef<Elements> operands,
-                                        const Result &result) {
-  ArrayRef<int64_t> shape = operands[0].shape();
-  SmallVector<int64_t> indices = operands[1].indices();
-  if (operands[1].shape().empty())
-    return {};
-  size_t named = operands[1].shape().back();
-  if (named == 0 || named > shape.size())
-    return {};
-  int64_t part = ShapedType::getNumElements(shape.drop_front(named));
-  for (auto [i, index] : llvm::enumerate(indices)) {
-    int64_t extent = shape[i % named];
-    if (index < 0)
-      index += extent;
-    if (index < 0 || index >= extent)
-      return {};
-  }
-  return result.make([&](int64_t i) {
-    ArrayRef<int64_t> place = ArrayRef(indices).slice(i / part * named, named);
-    return operands[0]
-                   [indexOf(place, shape.take_front(named)) * part + i % part];
-  });
-}
-
+/// In the arithmetic of the type: `start + i * step`.
 static DenseElementsAttr evaluateRange(ArrayRef<Elements> operands,
-                                       const Result &result) {
-  unsigned kind = kindOf(result.type.getElementType());
-  return withNumbers(kind, [&](auto number, auto bits) {
-    auto start = wrapping(number(operands[0][0]));
-    auto step = wrapping(number(operands[2][0]));
-    return result.make([&](int64_t i) {
-      return bits(start + static_cast<decltype(step)>(i) * step);
-    });
-  });
+                                       Result &result) {
+  Tensor output = result.tensor();
+  SmallVector<int64_t> places =
+      llvm::to_vector(llvm::seq<int64_t>(result.type().getNumElements()));
+  Tensor counted(runtime::ElementType::SI64, places.data(), result.shape());
+  std::optional<Tensor> start = spread(operands[0], result.shape());
+  std::optional<Tensor> step = spread(operands[2], result.shape());
+  if (!start || !step || !runs(PortableKernel::Cast, counted, output) ||
+      !runs(PortableKernel::Mul, {output, *step}, output) ||
+      !runs(PortableKernel::Add, {*start, output}, output))
+    return {};
+  return result.constant();
 }
 
 /// Whether an op is kept although its operands are constants: weights of a
@@ -570,12 +517,13 @@ static bool fits(DenseElementsAttr elements, IntegerType type) {
   bool isSigned = type.isSigned();
   unsigned width = type.getWidth();
   if (isa<FloatType>(elements.getElementType()))
-    return llvm::all_of(elements.getValues<APFloat>(), [&](APFloat number) {
-      APSInt whole(width, !isSigned);
-      bool isExact = false;
-      return number.convertToInteger(whole, APFloat::rmTowardZero, &isExact) !=
-             APFloat::opInvalidOp;
-    });
+    return llvm::all_of(
+        elements.getValues<APFloat>(), [&](const APFloat &number) {
+          APSInt whole(width, !isSigned);
+          bool isExact = false;
+          return number.convertToInteger(whole, APFloat::rmTowardZero,
+                                         &isExact) != APFloat::opInvalidOp;
+        });
   bool wasUnsigned = !elements.getElementType().isSignedInteger();
   return llvm::all_of(elements.getValues<APInt>(), [&](const APInt &bits) {
     APSInt number(bits, wasUnsigned);
@@ -624,7 +572,8 @@ DenseElementsAttr corten::evaluate(Operation &op) {
   name.consume_front("decomposable.broadcasting_");
   auto type = dyn_cast<RankedTensorType>(op.getResult(0).getType());
   if (kinds == 0 || !type || !type.hasStaticShape() || type.getEncoding() ||
-      type.getNumElements() == 0 || isKept(op))
+      type.getNumElements() == 0 || type.getRank() > runtime::kMaxRank ||
+      !kindOf(type.getElementType()) || isKept(op))
     return {};
   SmallVector<Elements> operands;
   for (Value operand : op.getOperands()) {
@@ -637,45 +586,27 @@ DenseElementsAttr corten::evaluate(Operation &op) {
   bool isLast =
       isa<coreai::WhereOp, coreai::BroadcastingWhereOp, coreai::ConcatOp>(op);
   const Elements &subject = isLast ? operands.back() : operands.front();
-  Result result{type, givesSplat(op, operands)};
+  bool isSplat = givesSplat(op, operands);
   if (!(kinds & kindOf(subject.type().getElementType())) ||
-      (type.getNumElements() >= kWeightElements && !result.isSplat))
+      (type.getNumElements() >= kWeightElements && !isSplat))
     return {};
-
-  // Verifiers do not hold the types of all of these results against their
-  // operands.
-  auto copy =
-      [&](llvm::function_ref<int64_t(int64_t)> sourceOf) -> DenseElementsAttr {
-    int64_t count = result.isSplat ? 1 : type.getNumElements();
-    if (type.getElementType() != subject.type().getElementType() ||
-        !llvm::all_of(llvm::seq<int64_t>(count), [&](int64_t i) {
-          return sourceOf(i) >= 0 && sourceOf(i) < subject.size();
-        }))
-      return {};
-    return result.make([&](int64_t i) { return subject[sourceOf(i)]; });
-  };
+  Result result(type, isSplat);
+  if (kinds == kMovable && isSplat)
+    return copy(firstOf(subject), result);
   return llvm::TypeSwitch<Operation *, DenseElementsAttr>(&op)
       .Case<coreai::ReshapeOp, coreai::ExpandDimsOp, coreai::ShrinkDimsOp>(
-          [&](auto) { return copy([](int64_t i) { return i; }); })
+          [&](auto) -> DenseElementsAttr {
+            if (subject.size() != type.getNumElements())
+              return {};
+            Tensor flat = subject.tensor();
+            return copy(Tensor(flat.type, flat.data, result.shape()), result);
+          })
       .Case<coreai::BroadcastToOp, coreai::BroadcastInDimsOp>(
           [&](auto) -> DenseElementsAttr {
-            if (!spreadsOver(subject.shape(), result.shape()))
-              return {};
-            return copy([&](int64_t i) {
-              return spreadIndex(i, result.shape(), subject.shape());
-            });
+            std::optional<Tensor> view = spread(subject, result.shape());
+            return view ? copy(*view, result) : DenseElementsAttr();
           })
-      .Case([&](coreai::TileOp) -> DenseElementsAttr {
-        if (result.shape().size() != subject.shape().size())
-          return {};
-        return copy([&](int64_t i) {
-          SmallVector<int64_t> place = coordinates(i, result.shape());
-          for (auto [coordinate, extent] :
-               llvm::zip_equal(place, subject.shape()))
-            coordinate %= extent;
-          return indexOf(place, subject.shape());
-        });
-      })
+      .Case([&](coreai::TileOp) { return evaluateTile(subject, result); })
       .Case([&](coreai::TransposeOp) {
         return evaluateTranspose(operands, result);
       })

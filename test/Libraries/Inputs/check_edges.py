@@ -4,7 +4,8 @@
     check_edges.py ROOT GRAPH
 
 GRAPH is what CMake wrote of its targets: one to a line, its folder below ROOT and
-what it links. A folder of lib/ is one library here, however many targets it has.
+what it links. A folder of lib/ is one library here, however many targets it has,
+and so is runtime/, which is a project of its own.
 The table in the document has a row for each and lists what it may use, from the
 bottom up: a row may name only those above it, so there is no cycle. Each row must
 say exactly what is linked, and a source may include only what its library links.
@@ -22,8 +23,9 @@ INCLUDE = re.compile(r'^\s*#include "([^"]+)"', re.MULTILINE)
 
 
 def library(folder: str) -> str:
-    """The library that a folder of lib/ is part of."""
-    return Path(folder).parts[1]
+    """The library that a folder is part of."""
+    parts = Path(folder).parts
+    return "Runtime" if parts[0] == "runtime" else parts[1]
 
 
 def linked_libraries(graph: str) -> dict[str, set[str]]:
@@ -49,6 +51,8 @@ def allowed_libraries(document: str) -> dict[str, list[str]]:
 def included_libraries(root: Path, name: str) -> dict[str, str]:
     """The libraries whose headers a library includes, with a file that does."""
     folders = [root / "lib" / name, root / "include/corten" / name]
+    if name == "Runtime":
+        folders = [root / "runtime"]
     folders += [root / "include/corten" / f for f, of in HEADERS.items() if of == name]
     found = {}
     for folder in folders:

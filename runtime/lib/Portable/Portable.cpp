@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "Portable.h"
+
+#include <algorithm>
+
+using namespace corten::runtime;
+
+Error portable::unknownType(std::string_view kernel, const Tensor &tensor) {
+  return Error(std::string(kernel) + " has no form for " + tensor.describe());
+}
+
+Error portable::checkShape(std::string_view kernel, const Tensor &tensor,
+                           const Tensor &other) {
+  if (std::ranges::equal(tensor.shape(), other.shape()))
+    return Error::success();
+  return Error(std::string(kernel) + ": " + tensor.describe() +
+               " does not fit " + other.describe());
+}
+
+Error portable::outOfRange(std::string_view kernel, int64_t index,
+                           int64_t extent) {
+  return Error(std::string(kernel) + ": index " + std::to_string(index) +
+               " is out of range for an axis of " + std::to_string(extent));
+}
+
+portable::IndexReader portable::indexReader(ElementType type) {
+  return withType(type, []<typename T>() -> IndexReader {
+    if constexpr (IntegerElement<T>)
+      return [](const Tensor &tensor, int64_t offset) {
+        return int64_t(ComputeType<T>(tensor.as<T>()[offset]));
+      };
+    else
+      return nullptr;
+  });
+}
