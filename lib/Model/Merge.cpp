@@ -5,14 +5,13 @@
 #include "State.h"
 #include "corten/Asset/Translation.h"
 #include "corten/Dialect/CoreAI/IR/CoreAIOps.h"
-#include "corten/Support/ReadWindow.h"
+#include "corten/Support/EqualBytes.h"
 #include "mlir/Bytecode/BytecodeWriter.h"
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/BuiltinDialect.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
 #include "mlir/IR/SymbolTable.h"
 
-#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 
@@ -29,43 +28,22 @@ public:
 private:
   /// One that has these bytes: the given one if it is the first.
   DenseResourceElementsHandle find(DenseResourceElementsHandle weight);
-  bool areEqual(StringRef left, StringRef right);
 
   /// Weights may be larger than memory.
   ReadWindow window;
-  llvm::DenseMap<size_t, SmallVector<DenseResourceElementsHandle>> bySize;
+  EqualBytes contents{window};
+  /// By the number that it gives them.
+  SmallVector<DenseResourceElementsHandle> weights;
 };
 } // namespace
 
-static StringRef bytesOf(DenseResourceElementsHandle weight) {
-  return llvm::toStringRef(weight.getBlob()->getData());
-}
-
-/// What differs does so in its first bytes, as a rule. Of one size.
-bool SharedWeights::areEqual(StringRef left, StringRef right) {
-  // What a look at one place of a mapped file brings into memory.
-  constexpr size_t kLook = size_t(128) << 10;
-  for (size_t at = 0; at < left.size(); at += ReadWindow::kStep) {
-    StringRef first = left.substr(at, ReadWindow::kStep);
-    StringRef second = right.substr(at, ReadWindow::kStep);
-    bool isSame = first == second;
-    for (StringRef bytes : {first, second})
-      window.passed(bytes, isSame ? bytes.size() : kLook);
-    if (!isSame)
-      return false;
-  }
-  return true;
-}
-
 DenseResourceElementsHandle
 SharedWeights::find(DenseResourceElementsHandle weight) {
-  StringRef bytes = bytesOf(weight);
-  SmallVector<DenseResourceElementsHandle> &known = bySize[bytes.size()];
-  for (DenseResourceElementsHandle other : known)
-    if (other == weight || areEqual(bytesOf(other), bytes))
-      return other;
-  known.push_back(weight);
-  return weight;
+  size_t place = contents.find(
+      /*kind=*/nullptr, llvm::toStringRef(weight.getBlob()->getData()));
+  if (place == weights.size())
+    weights.push_back(weight);
+  return weights[place];
 }
 
 void SharedWeights::share(ModuleOp module) {

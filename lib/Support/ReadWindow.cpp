@@ -60,6 +60,7 @@ static llvm::SmallVector<FileMapping> fileMappings() {
 /// a private one some may have been written to and be nowhere else. The kernel
 /// tells them apart when it is asked to make room, and drops the others.
 static void giveBackPages(uint64_t begin, uint64_t end, bool isShared) {
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): the kernel gives addresses.
   (void)::madvise(reinterpret_cast<void *>(begin), end - begin,
                   isShared ? MADV_DONTNEED : MADV_PAGEOUT);
 }

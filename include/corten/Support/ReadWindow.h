@@ -24,6 +24,10 @@ public:
   /// How much is best read between two calls of passed().
   static constexpr size_t kStep = size_t(16) << 20;
 
+  /// What a look at one place brings into memory, at most: the kernel reads
+  /// what is around it as well.
+  static constexpr size_t kLook = size_t(128) << 10;
+
   ReadWindow() = default;
   ReadWindow(const ReadWindow &) = delete;
   ReadWindow &operator=(const ReadWindow &) = delete;

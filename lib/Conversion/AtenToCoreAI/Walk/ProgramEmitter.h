@@ -7,10 +7,10 @@
 #define CORTEN_LIB_CONVERSION_ATENTOCOREAI_WALK_PROGRAMEMITTER_H
 
 #include "Emission/Emitter.h"
-#include "Weights/EqualWeights.h"
 #include "Weights/WeightForms.h"
 
 #include "corten/Conversion/AtenToCoreAI/Conversion.h"
+#include "corten/Support/EqualBytes.h"
 
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
@@ -133,7 +133,9 @@ private:
   llvm::DenseMap<std::pair<const void *, mlir::Type>, mlir::Attribute>
       resourceAttributes;
   ReadWindow window;
-  EqualWeights equalWeights{window};
+  EqualBytes equalWeights{window};
+  /// By the number that it gives them.
+  std::vector<mlir::Attribute> contents;
   llvm::StringMap<unsigned> symbols;
   llvm::DenseMap<const Operator *, llvm::StringRef> userLoweringOf;
 

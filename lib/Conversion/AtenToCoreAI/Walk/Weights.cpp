@@ -88,6 +88,29 @@ static FailureOr<TensorView> narrowed(const TensorView &view, StringRef name,
   return result;
 }
 
+/// Every element equals the first. Ends at the first difference, so for real
+/// weights it reads a few bytes. Weights of more than a few megabytes are not
+/// looked through to the end: they are no constants.
+static bool isUniform(const TensorView &view, ReadWindow &window) {
+  // A tenth of a second of reading at the most, and larger than any bias, norm
+  // or mask that is worth it.
+  constexpr size_t kLargest = size_t(16) << 20;
+  constexpr size_t kPage = 4096;
+  int64_t count = view.numElements();
+  if (count < 1 || view.bytes % count != 0)
+    return false;
+  size_t width = view.bytes / count;
+  const char *data = static_cast<const char *>(view.data);
+  auto isSameIn = [&](size_t begin, size_t size) {
+    return std::memcmp(data + begin, data + begin + width, size) == 0;
+  };
+  size_t size = view.bytes - width, head = std::min(kPage, size);
+  bool isSame = isSameIn(0, head) && isSameIn(size - head, head) &&
+                view.bytes <= kLargest && isSameIn(head, size - head);
+  window.passed({data, view.bytes}, isSame ? view.bytes : ReadWindow::kLook);
+  return isSame;
+}
+
 static DenseElementsAttr inlineAttribute(const TensorView &view,
                                          RankedTensorType type, bool uniform) {
   const char *data = static_cast<const char *>(view.data);
@@ -178,9 +201,11 @@ FailureOr<Value> ProgramEmitter::weight(const TensorView &view,
     if (uniform || isSmall)
       return another(inlineAttribute(*data, type, uniform));
   }
-  Attribute &equal = equalWeights.find(type, *data);
-  if (equal) {
-    known = equal;
+  size_t place =
+      equalWeights.find(type.getAsOpaquePointer(),
+                        {static_cast<const char *>(data->data), data->bytes});
+  if (place < contents.size()) {
+    known = contents[place];
     return constant(cast<TypedAttr>(known));
   }
 
@@ -194,7 +219,7 @@ FailureOr<Value> ProgramEmitter::weight(const TensorView &view,
   result.resources.push_back(
       {handle.getKey().str(), name.str(), *std::move(data)});
   auto attribute = DenseResourceElementsAttr::get(type, handle);
-  known = equal = attribute;
+  known = contents.emplace_back(attribute);
   return another(attribute);
 }
 
