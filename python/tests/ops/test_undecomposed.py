@@ -295,6 +295,20 @@ CREATION = [
 ]
 
 PRODUCTS = [
+    # The optimizer moves the reshape of rows, see "mm of merged rows".
+    case(
+        "products-of-merged-rows",
+        lambda x, y, z: (
+            (x.reshape(-1, 4) @ y) * z,
+            F.linear(x.reshape(-1, 4), y.T) - z,
+            F.linear(x.reshape(-1, 4), y.T, y[0]) + z,
+        ),
+        floats(2, 3, 4),
+        floats(4, 5),
+        floats(6, 5),
+        dtypes=F32,
+        dynamic=((0,), (), (0,)),
+    ),
     case("linear", layer(nn.Linear, 4, 5), floats(2, 3, 4), dynamic=((0,),)),
     case(
         "linear-forms",

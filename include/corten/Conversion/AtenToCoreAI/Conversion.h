@@ -203,6 +203,7 @@ std::string declarationText(const CompositeDeclaration &declaration);
 /// Why a conversion failed.
 class ConversionError : public llvm::ErrorInfo<ConversionError> {
 public:
+  // NOLINTNEXTLINE(readability-identifier-naming): as llvm::ErrorInfo has it
   static char ID;
 
   explicit ConversionError(std::string message, bool isTypeError = false)

@@ -24,9 +24,15 @@ class Emitter;
 /// and leaves no way to read an argument without the check.
 class AtenNode {
 public:
-  AtenNode(const Node &node, Emitter &emit) : node(node), emit(emit) {}
+  AtenNode(const Node &node, Emitter &emit)
+      : node(node), emit(emit), origin(node) {}
+  /// A call that stands in for `caller` or for a part of it.
+  AtenNode(const Node &node, Emitter &emit, const AtenNode &caller)
+      : node(node), emit(emit), origin(caller.origin) {}
 
   const Node &get() const { return node; }
+  /// The node of the program that this is, or that it stands in for.
+  const Node &inProgram() const { return origin; }
   operator const Node &() const { return node; }
   llvm::StringRef name() const { return node.name; }
   /// "add.Tensor".
@@ -97,6 +103,7 @@ public:
 private:
   const Node &node;
   Emitter &emit;
+  const Node &origin;
 };
 
 } // namespace corten

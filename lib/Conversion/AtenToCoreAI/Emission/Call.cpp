@@ -95,7 +95,7 @@ static FailureOr<Results> callOn(StandIns &standIns, const AtenNode &caller,
   llvm::SaveAndRestore current(emit.currentNode);
   LoweringFn lower = findLowering("aten", op);
   assert(lower && "a lowering calls an operator that is not in the table");
-  return lower(AtenNode(node, emit), emit);
+  return lower(AtenNode(node, emit, caller), emit);
 }
 
 FailureOr<Results> corten::call(const AtenNode &caller, Emitter &emit,

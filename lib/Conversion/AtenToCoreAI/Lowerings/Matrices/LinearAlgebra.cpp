@@ -80,7 +80,7 @@ static Type resultElement(const AtenNode &node, Emitter &emit) {
 /// data decides, which is read from the product: it would be computed twice.
 static Value unmergedRows(const AtenNode &node, Emitter &emit, Value x) {
   auto merge = x.getDefiningOp<coreai::ReshapeOp>();
-  bool staysMerged = emit.isSplitAgain(node) && !emit.mayBeEmpty;
+  bool staysMerged = emit.isSplitAgain(node.inProgram()) && !emit.mayBeEmpty;
   if (!merge || emit.type(x).getRank() != 2 || staysMerged)
     return x;
   auto source = dyn_cast<RankedTensorType>(merge->getOperand(0).getType());
