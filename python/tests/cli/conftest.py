@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""An asset that the official package wrote."""
+"""What the tests of the command work on."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+import torch
 from support.command import Written, write
 
 
@@ -20,3 +21,12 @@ def classifier(tmp_path_factory: pytest.TempPathFactory) -> Written:
 def asset(classifier: Written, tmp_path: Path) -> Path:
     """A copy to damage."""
     return Path(shutil.copytree(classifier.path, tmp_path / "model.aimodel"))
+
+
+@pytest.fixture(scope="module")
+def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A program whose asset takes a while to write."""
+    path = tmp_path_factory.mktemp("large") / "large.pt2"
+    linear = torch.nn.Linear(6000, 6000, bias=False)
+    torch.export.save(torch.export.export(linear, (torch.ones(1, 6000),)), path)
+    return path

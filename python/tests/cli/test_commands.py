@@ -95,15 +95,6 @@ def open_converted(archive: Path, path: Path) -> str:
     return corten("print", path).out
 
 
-@pytest.fixture(scope="module")
-def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A program whose asset takes a while to write."""
-    path = tmp_path_factory.mktemp("large") / "large.pt2"
-    linear = torch.nn.Linear(6000, 6000, bias=False)
-    torch.export.save(torch.export.export(linear, (torch.ones(1, 6000),)), path)
-    return path
-
-
 class TestInfo:
     def test_json_has_the_documented_shape(self, classifier: Written) -> None:
         check_type(corten("info", "--json", classifier.path).json, _types.Info)

@@ -100,15 +100,6 @@ def test_parts_of_assets_are_replaced(
     corten.open(classifier.path).save(tmp_path / "out.aimodel")
 
 
-@pytest.fixture(scope="module")
-def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A program whose asset takes a while to write."""
-    path = tmp_path_factory.mktemp("large") / "large.pt2"
-    linear = torch.nn.Linear(6000, 6000, bias=False)
-    torch.export.save(torch.export.export(linear, (torch.ones(1, 6000),)), path)
-    return path
-
-
 def _start(large: Path, path: Path) -> subprocess.Popen[bytes]:
     """A save that has begun: the asset is made beside its place."""
     others = set(path.parent.iterdir())

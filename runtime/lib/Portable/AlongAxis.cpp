@@ -3,7 +3,7 @@
 // Kernels that go along one axis, row by row: the largest element's place,
 // softmax, running sums, sorting.
 
-#include "Portable.h"
+#include "Arithmetic.h"
 
 #include <algorithm>
 #include <numeric>
@@ -52,6 +52,7 @@ static void forEachRow(const Tensor &input, const Tensor &output, int axis,
                             to.steps[last], to.extents[last]});
       });
 }
+
 Error portable::runArgmax(const Invocation &call) {
   const Tensor &input = call.input();
   const Tensor &output = call.output();
@@ -90,12 +91,10 @@ Error portable::runSoftmax(const Invocation &call) {
   const Tensor &input = call.input();
   const Tensor &output = call.output();
   int axis = int(call.number(0));
-  if (Error error = checkShape("Softmax", input, output))
+  if (Error error = checkSame("Softmax", input, output))
     return error;
   if (Error error = checkAxis("Softmax", axis, input))
     return error;
-  if (input.type != output.type)
-    return unknownType("Softmax", output);
   return withType(input.type, [&]<typename T>() -> Error {
     if constexpr (FloatElement<T>) {
       forEachRow<T, T>(input, output, axis, [](auto from, auto to) {
@@ -120,21 +119,18 @@ Error portable::runSoftmax(const Invocation &call) {
 // Running sums
 //===----------------------------------------------------------------------===//
 
-/// `combine` makes the next result of the last one and an element. Sums of
-/// floats run in double.
-template <typename Combine>
-static Error scan(std::string_view name, const Invocation &call,
-                  Combine &&combine) {
+/// `Op` makes the next result of the last one and an element. Sums of floats
+/// run in double.
+template <typename Op>
+static Error scan(std::string_view name, const Invocation &call) {
   const Tensor &input = call.input();
   const Tensor &output = call.output();
   int axis = int(call.number(0));
   bool isReverse = call.number(1) != 0;
-  if (Error error = checkShape(name, input, output))
+  if (Error error = checkSame(name, input, output))
     return error;
   if (Error error = checkAxis(name, axis, input))
     return error;
-  if (input.type != output.type)
-    return unknownType(name, output);
   return withType(input.type, [&]<typename T>() -> Error {
     if constexpr (FloatElement<T> || IntegerElement<T>) {
       using Number =
@@ -144,7 +140,7 @@ static Error scan(std::string_view name, const Invocation &call,
         for (int64_t i = 0; i != from.length; ++i) {
           int64_t place = isReverse ? from.length - 1 - i : i;
           auto x = Number(ComputeType<T>(from[place]));
-          running = i == 0 ? x : combine(running, x);
+          running = i == 0 ? x : Op::apply(running, x);
           to[place] = T(ComputeType<T>(running));
         }
       });
@@ -156,34 +152,20 @@ static Error scan(std::string_view name, const Invocation &call,
 }
 
 Error portable::runScanSum(const Invocation &call) {
-  return scan("ScanSum", call, []<typename T>(T a, T b) -> T {
-    if constexpr (std::is_integral_v<T>)
-      return T(uint64_t(a) + uint64_t(b));
-    else
-      return a + b;
-  });
+  return scan<Add>("ScanSum", call);
 }
 
 Error portable::runScanProduct(const Invocation &call) {
-  return scan("ScanProduct", call, []<typename T>(T a, T b) -> T {
-    if constexpr (std::is_integral_v<T>)
-      return T(uint64_t(a) * uint64_t(b));
-    else
-      return a * b;
-  });
+  return scan<Mul>("ScanProduct", call);
 }
 
 // From the first NaN on everything is NaN, as in PyTorch.
 Error portable::runScanMin(const Invocation &call) {
-  return scan("ScanMin", call, []<typename T>(T a, T b) -> T {
-    return isNaN(a) || a <= b ? a : b;
-  });
+  return scan<Minimum>("ScanMin", call);
 }
 
 Error portable::runScanMax(const Invocation &call) {
-  return scan("ScanMax", call, []<typename T>(T a, T b) -> T {
-    return isNaN(a) || a >= b ? a : b;
-  });
+  return scan<Maximum>("ScanMax", call);
 }
 
 //===----------------------------------------------------------------------===//

@@ -70,6 +70,7 @@ template <typename To, typename From> static To convert(From value) {
   else
     return To(ComputeType<To>(value));
 }
+
 Error portable::runCast(const Invocation &call) {
   const Tensor &input = call.input();
   const Tensor &output = call.output();

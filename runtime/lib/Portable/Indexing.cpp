@@ -3,7 +3,7 @@
 // Reading and writing where other tensors point. An index may count from the
 // end; one that points outside is an error, before anything is written.
 
-#include "Portable.h"
+#include "Arithmetic.h"
 
 #include "corten/Runtime/Modes.h"
 
@@ -63,67 +63,34 @@ static Error checkAlongAxis(std::string_view name, const Tensor &tensor,
                other.describe() + " along axis " + std::to_string(axis));
 }
 
+/// `Op` where it has a form for these, else the update.
+template <typename Op, typename T> static T applied(T old, T update) {
+  if constexpr (requires { Op::apply(old, update); })
+    return Op::apply(old, update);
+  else
+    return update;
+}
+
 template <typename T> static T combine(ScatterMode mode, T old, T update) {
-  if constexpr (std::is_same_v<T, bool>) {
-    switch (mode) {
-    case ScatterMode::Add:
-    case ScatterMode::Max:
-      return old || update;
-    case ScatterMode::Mul:
-    case ScatterMode::Min:
-      return old && update;
-    default:
-      return update;
-    }
-  } else if constexpr (ComplexElement<T>) {
-    switch (mode) {
-    case ScatterMode::Add:
-      return old + update;
-    case ScatterMode::Sub:
-      return old - update;
-    case ScatterMode::Mul:
-      return old * update;
-    case ScatterMode::Div:
-      return old / update;
-    default:
-      return update;
-    }
-  } else if constexpr (std::is_integral_v<T>) {
-    switch (mode) {
-    case ScatterMode::Update:
-      return update;
-    case ScatterMode::Add:
-      return T(uint64_t(old) + uint64_t(update));
-    case ScatterMode::Sub:
-      return T(uint64_t(old) - uint64_t(update));
-    case ScatterMode::Mul:
-      return T(uint64_t(old) * uint64_t(update));
-    case ScatterMode::Div:
-      if (std::is_signed_v<T> && update == T(-1))
-        return T(uint64_t(0) - uint64_t(old));
-      return T(old / update);
-    case ScatterMode::Max:
-      return old >= update ? old : update;
-    case ScatterMode::Min:
-      return old <= update ? old : update;
-    }
-  } else {
-    switch (mode) {
-    case ScatterMode::Update:
-      return update;
-    case ScatterMode::Add:
-      return old + update;
-    case ScatterMode::Sub:
-      return old - update;
-    case ScatterMode::Mul:
-      return old * update;
-    case ScatterMode::Div:
-      return old / update;
-    case ScatterMode::Max:
-      return isNaN(old) || old >= update ? old : update;
-    case ScatterMode::Min:
-      return isNaN(old) || old <= update ? old : update;
-    }
+  // Of two truth values the larger one is true if one of them is.
+  constexpr bool kIsTruth = std::is_same_v<T, bool>;
+  using Larger = std::conditional_t<kIsTruth, Add, Maximum>;
+  using Smaller = std::conditional_t<kIsTruth, Mul, Minimum>;
+  switch (mode) {
+  case ScatterMode::Update:
+    return update;
+  case ScatterMode::Add:
+    return applied<Add>(old, update);
+  case ScatterMode::Sub:
+    return applied<Sub>(old, update);
+  case ScatterMode::Mul:
+    return applied<Mul>(old, update);
+  case ScatterMode::Div:
+    return applied<Divide>(old, update);
+  case ScatterMode::Max:
+    return applied<Larger>(old, update);
+  case ScatterMode::Min:
+    return applied<Smaller>(old, update);
   }
   __builtin_unreachable();
 }
@@ -133,6 +100,7 @@ static void startWith(const Tensor &input, const Tensor &output) {
   if (input.data != output.data)
     copyElements(input, output);
 }
+
 Error portable::runGatherAlongAxis(const Invocation &call) {
   const Tensor &input = call.input(0);
   const Tensor &indices = call.input(1);

@@ -75,6 +75,7 @@ static Error checkField(std::string_view name, const Tensor &input,
                  input.describe());
   return Error::success();
 }
+
 Error portable::runInterpolate(const Invocation &call) {
   const Tensor &input = call.input(0);
   const Tensor &scale = call.input(1);

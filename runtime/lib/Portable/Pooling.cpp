@@ -75,6 +75,7 @@ static Error checkPool(std::string_view name, const Invocation &call) {
     return unknownType(name, output);
   return Error::success();
 }
+
 // NaN wins.
 Error portable::runMaxPool(const Invocation &call) {
   if (Error error = checkPool("MaxPool", call))

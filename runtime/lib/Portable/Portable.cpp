@@ -18,6 +18,14 @@ Error portable::checkShape(std::string_view kernel, const Tensor &tensor,
                " does not fit " + other.describe());
 }
 
+Error portable::checkSame(std::string_view kernel, const Tensor &tensor,
+                          const Tensor &other) {
+  if (Error error = checkShape(kernel, tensor, other))
+    return error;
+  return tensor.type == other.type ? Error::success()
+                                   : unknownType(kernel, other);
+}
+
 Error portable::outOfRange(std::string_view kernel, int64_t index,
                            int64_t extent) {
   return Error(std::string(kernel) + ": index " + std::to_string(index) +

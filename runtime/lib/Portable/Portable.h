@@ -19,6 +19,10 @@ Error unknownType(std::string_view kernel, const Tensor &tensor);
 Error checkShape(std::string_view kernel, const Tensor &tensor,
                  const Tensor &other);
 
+/// Checks that it has the type as well.
+Error checkSame(std::string_view name, const Tensor &tensor,
+                const Tensor &other);
+
 /// Calls `inner(offsets, count, steps)` for each run of elements along the last
 /// axis of `shape`, in row-major order: where the run begins in each of N
 /// tensors, how long it is, and how far its elements are apart.

@@ -18,12 +18,14 @@ using Sum = std::conditional_t<
 template <typename T> static Sum<T> widen(T x) {
   return Sum<T>(ComputeType<T>(x));
 }
+
 template <typename T> static T narrow(Sum<T> sum) {
   if constexpr (ComplexElement<T>)
     return T(sum);
   else
     return T(ComputeType<T>(sum));
 }
+
 Error portable::runMatMul(const Invocation &call) {
   const Tensor &x = call.input(0);
   const Tensor &y = call.input(1);
@@ -148,132 +150,133 @@ static int64_t at(const Place &place, const Place &steps) {
   return place[0] * steps[0] + place[1] * steps[1] + place[2] * steps[2];
 }
 
-/// The sum for one output channel at one place. `source` says where an element
-/// of the window lies in the input, if anywhere; the weight's channel axis is
-/// told apart, since it is the second one of a convolution and the first of its
-/// transpose.
-template <typename T, typename Source>
-static T sumWindow(const Window &window, const T *input, int64_t channels,
-                   int64_t inputStep, const T *weight, int64_t weightStep,
-                   const Place &weightSteps, Source &&source) {
-  Sum<T> sum = {};
-  forEachPlace(window.kernel, [&](const Place &tap) {
-    std::optional<int64_t> from = source(tap);
-    if (!from)
-      return;
-    const T *x = input + *from;
-    const T *w = weight + at(tap, weightSteps);
-    for (int64_t c = 0; c != channels; ++c)
-      sum += widen(x[c * inputStep]) * widen(w[c * weightStep]);
-  });
-  return narrow<T>(sum);
-}
-Error portable::runConvolution(const Invocation &call) {
+namespace {
+/// A convolution or its transpose.
+struct Convolution {
+  const Window &window;
+  /// How many channels of the input an output channel sums up, and how many
+  /// output channels there are in a group.
+  int64_t channels;
+  int64_t perGroup;
+  /// Where the weights of an output channel of a group begin, and how far those
+  /// of its input channels are apart: the axes of the transpose are exchanged.
+  int64_t groupStep;
+  int64_t outputStep;
+  int64_t channelStep;
+};
+} // namespace
+
+/// `source` says on which place of one axis of the input a tap lies that an
+/// output place looks at: negative if on none.
+template <typename Source>
+static Error convolve(std::string_view name, const Invocation &call,
+                      const Convolution &form, Source &&source) {
   const Tensor &input = call.input(0);
   const Tensor &weight = call.input(1);
   const Tensor &output = call.output();
-  Expected<Window> window = readWindow("Convolution", call);
-  if (!window)
-    return window.takeError();
-  int64_t channels = weight.extents[1];
-  if (input.extents[1] != channels * window->groups ||
-      output.extents[1] != weight.extents[0] ||
-      output.extents[1] % window->groups != 0)
-    return Error("Convolution: the channels of " + input.describe() + " and " +
-                 weight.describe() + " do not fit");
   if (input.type != weight.type || input.type != output.type)
-    return unknownType("Convolution", weight);
-  int64_t perGroup = output.extents[1] / window->groups;
+    return unknownType(name, weight);
   Place space = spaceOf(input);
   Place steps = spaceStepsOf(input);
   Place outputSteps = spaceStepsOf(output);
   Place weightSteps = spaceStepsOf(weight);
+  auto offsetOf = [&](const Place &place,
+                      const Place &tap) -> std::optional<int64_t> {
+    int64_t offset = 0;
+    for (int axis = 0; axis != form.window.rank; ++axis) {
+      int64_t from = source(axis, place[axis], tap[axis]);
+      if (from < 0 || from >= space[axis])
+        return std::nullopt;
+      offset += from * steps[axis];
+    }
+    return offset;
+  };
   return withType(input.type, [&]<typename T>() -> Error {
     if constexpr (FloatElement<T> || ComplexElement<T>) {
       for (int64_t n = 0; n != output.extents[0]; ++n)
-        for (int64_t o = 0; o != output.extents[1]; ++o)
+        for (int64_t o = 0; o != output.extents[1]; ++o) {
+          int64_t group = o / form.perGroup;
+          const T *from = input.as<T>() + n * input.steps[0] +
+                          group * form.channels * input.steps[1];
+          const T *weights = weight.as<T>() + group * form.groupStep +
+                             o % form.perGroup * form.outputStep;
+          T *to = output.as<T>() + n * output.steps[0] + o * output.steps[1];
           forEachPlace(spaceOf(output), [&](const Place &place) {
-            auto source = [&](const Place &tap) -> std::optional<int64_t> {
-              Place from = {};
-              for (int i = 0; i != window->rank; ++i) {
-                from[i] = place[i] * window->strides[i] - window->before[i] +
-                          tap[i] * window->dilations[i];
-                if (from[i] < 0 || from[i] >= space[i])
-                  return std::nullopt;
-              }
-              return at(from, steps);
-            };
-            int64_t first = o / perGroup * channels;
-            output.as<T>()[n * output.steps[0] + o * output.steps[1] +
-                           at(place, outputSteps)] =
-                sumWindow<T>(*window,
-                             input.as<T>() + n * input.steps[0] +
-                                 first * input.steps[1],
-                             channels, input.steps[1],
-                             weight.as<T>() + o * weight.steps[0],
-                             weight.steps[1], weightSteps, source);
+            Sum<T> sum = {};
+            forEachPlace(form.window.kernel, [&](const Place &tap) {
+              std::optional<int64_t> offset = offsetOf(place, tap);
+              const T *w = weights + at(tap, weightSteps);
+              for (int64_t c = 0; offset && c != form.channels; ++c)
+                sum += widen(from[*offset + c * input.steps[1]]) *
+                       widen(w[c * form.channelStep]);
+            });
+            to[at(place, outputSteps)] = narrow<T>(sum);
           });
+        }
       return Error::success();
     } else {
-      return unknownType("Convolution", input);
+      return unknownType(name, input);
     }
   });
 }
 
-Error portable::runConvolutionTransposed(const Invocation &call) {
-  const Tensor &input = call.input(0);
-  const Tensor &weight = call.input(1);
-  const Tensor &output = call.output();
-  Expected<Window> window = readWindow("ConvolutionTransposed", call);
+static Error otherChannels(std::string_view name, const Invocation &call) {
+  return Error(std::string(name) + ": the channels of " +
+               call.input(0).describe() + " and " + call.input(1).describe() +
+               " do not fit");
+}
+
+Error portable::runConvolution(const Invocation &call) {
+  constexpr std::string_view kName = "Convolution";
+  Expected<Window> window = readWindow(kName, call);
   if (!window)
     return window.takeError();
+  const Tensor &weight = call.input(1);
+  int64_t outputs = call.output().extents[1];
+  int64_t channels = weight.extents[1];
+  if (call.input(0).extents[1] != channels * window->groups ||
+      outputs != weight.extents[0] || outputs % window->groups != 0)
+    return otherChannels(kName, call);
+  int64_t perGroup = outputs / window->groups;
+  return convolve(kName, call,
+                  {.window = *window,
+                   .channels = channels,
+                   .perGroup = perGroup,
+                   .groupStep = perGroup * weight.steps[0],
+                   .outputStep = weight.steps[0],
+                   .channelStep = weight.steps[1]},
+                  [&](int axis, int64_t place, int64_t tap) {
+                    return place * window->strides[axis] -
+                           window->before[axis] + tap * window->dilations[axis];
+                  });
+}
+
+// An element of the input adds to those that are its place times the stride,
+// and on by the window: look back from there.
+Error portable::runConvolutionTransposed(const Invocation &call) {
+  constexpr std::string_view kName = "ConvolutionTransposed";
+  Expected<Window> window = readWindow(kName, call);
+  if (!window)
+    return window.takeError();
+  const Tensor &weight = call.input(1);
+  int64_t inputs = call.input(0).extents[1];
   int64_t perGroup = weight.extents[1];
-  if (input.extents[1] != weight.extents[0] ||
-      input.extents[1] % window->groups != 0 ||
-      output.extents[1] != perGroup * window->groups)
-    return Error("ConvolutionTransposed: the channels of " + input.describe() +
-                 " and " + weight.describe() + " do not fit");
-  if (input.type != weight.type || input.type != output.type)
-    return unknownType("ConvolutionTransposed", weight);
-  int64_t channels = input.extents[1] / window->groups;
-  Place space = spaceOf(input);
-  Place steps = spaceStepsOf(input);
-  Place outputSteps = spaceStepsOf(output);
-  Place weightSteps = spaceStepsOf(weight);
-  return withType(input.type, [&]<typename T>() -> Error {
-    if constexpr (FloatElement<T> || ComplexElement<T>) {
-      for (int64_t n = 0; n != output.extents[0]; ++n)
-        for (int64_t o = 0; o != output.extents[1]; ++o)
-          forEachPlace(spaceOf(output), [&](const Place &place) {
-            // An element of the input adds to those that are its place times
-            // the stride, and on by the window: look back from here.
-            auto source = [&](const Place &tap) -> std::optional<int64_t> {
-              Place from = {};
-              for (int i = 0; i != window->rank; ++i) {
-                int64_t back = place[i] + window->before[i] -
-                               tap[i] * window->dilations[i];
-                if (back < 0 || back % window->strides[i] != 0)
-                  return std::nullopt;
-                from[i] = back / window->strides[i];
-                if (from[i] >= space[i])
-                  return std::nullopt;
-              }
-              return at(from, steps);
-            };
-            int64_t first = o / perGroup * channels;
-            output.as<T>()[n * output.steps[0] + o * output.steps[1] +
-                           at(place, outputSteps)] =
-                sumWindow<T>(*window,
-                             input.as<T>() + n * input.steps[0] +
-                                 first * input.steps[1],
-                             channels, input.steps[1],
-                             weight.as<T>() + first * weight.steps[0] +
-                                 o % perGroup * weight.steps[1],
-                             weight.steps[0], weightSteps, source);
-          });
-      return Error::success();
-    } else {
-      return unknownType("ConvolutionTransposed", input);
-    }
-  });
+  if (inputs != weight.extents[0] || inputs % window->groups != 0 ||
+      call.output().extents[1] != perGroup * window->groups)
+    return otherChannels(kName, call);
+  int64_t channels = inputs / window->groups;
+  return convolve(kName, call,
+                  {.window = *window,
+                   .channels = channels,
+                   .perGroup = perGroup,
+                   .groupStep = channels * weight.steps[0],
+                   .outputStep = weight.steps[1],
+                   .channelStep = weight.steps[0]},
+                  [&](int axis, int64_t place, int64_t tap) -> int64_t {
+                    int64_t back = place + window->before[axis] -
+                                   tap * window->dilations[axis];
+                    return back % window->strides[axis] == 0
+                               ? back / window->strides[axis]
+                               : -1;
+                  });
 }

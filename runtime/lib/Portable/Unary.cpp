@@ -15,10 +15,8 @@ template <typename Function>
 static Error mapFloats(std::string_view name, const Invocation &call,
                        Function &&function) {
   const Tensor &input = call.input();
-  if (Error error = checkShape(name, input, call.output()))
+  if (Error error = checkSame(name, input, call.output()))
     return error;
-  if (input.type != call.output().type)
-    return unknownType(name, call.output());
   return withType(input.type, [&]<typename T>() -> Error {
     if constexpr (FloatElement<T>) {
       mapUnary<T, T>(input, call.output(), [&](ComputeType<T> x) {
@@ -43,10 +41,8 @@ template <typename Function>
 static Error mapReals(std::string_view name, const Invocation &call,
                       Function &&function) {
   const Tensor &input = call.input();
-  if (Error error = checkShape(name, input, call.output()))
+  if (Error error = checkSame(name, input, call.output()))
     return error;
-  if (input.type != call.output().type)
-    return unknownType(name, call.output());
   return withType(input.type, [&]<typename T>() -> Error {
     if constexpr (FloatElement<T> || IntegerElement<T>) {
       mapUnary<T, T>(input, call.output(), [&](ComputeType<T> x) {
