@@ -4,6 +4,8 @@
 
 #include "../Portable/Portable.h"
 
+#include <algorithm>
+
 using namespace corten::runtime;
 
 static constexpr KernelInfo kKernels[] = {
@@ -32,4 +34,12 @@ Error corten::runtime::call(PortableKernel kernel,
     return Error(std::string(entry.name) +
                  " was called with too many or too few tensors or numbers");
   return entry.function(invocation);
+}
+
+std::optional<PortableKernel>
+corten::runtime::findKernel(std::string_view name) {
+  const auto *found = std::ranges::find(kKernels, name, &KernelInfo::name);
+  if (found == std::end(kKernels))
+    return std::nullopt;
+  return PortableKernel(found - std::begin(kKernels));
 }

@@ -9,17 +9,31 @@
 #define CORTEN_RUNTIME_KERNEL_H
 
 #include "corten/Runtime/Error.h"
+#include "corten/Runtime/Isa.h"
 #include "corten/Runtime/Tensor.h"
 
+#include <optional>
 #include <string_view>
 
 namespace corten::runtime {
 
+class ThreadPool;
+struct TileProgram;
+
 /// One call of a kernel.
 struct Invocation {
+  /// A program's own inputs come last. An input that is optional and not there
+  /// has no memory.
   std::span<const Tensor> inputs;
   std::span<Tensor> outputs;
   std::span<const int64_t> numbers;
+  /// What is done with each element of the result before it is stored; its
+  /// first input is that element.
+  const TileProgram *program = nullptr;
+  /// None: on the caller's thread alone.
+  ThreadPool *pool = nullptr;
+  /// As many bytes as the kernel asked for, aligned to 64.
+  void *scratch = nullptr;
 
   const Tensor &input(size_t index = 0) const { return inputs[index]; }
   Tensor &output(size_t index = 0) const { return outputs[index]; }
@@ -46,9 +60,31 @@ struct KernelInfo {
 
 const KernelInfo &info(PortableKernel kernel);
 std::span<const KernelInfo> portableKernels();
+std::optional<PortableKernel> findKernel(std::string_view name);
 
 /// Checks counts, and calls.
 Error call(PortableKernel kernel, const Invocation &invocation);
+
+/// Another way to do what a kernel does: with certain instructions, on certain
+/// tensors.
+struct KernelVariant {
+  std::string_view name;
+  PortableKernel kernel;
+  Isa isa;
+  /// Whether it takes tensors of these types, extents and strides, these
+  /// numbers and this program. Does not look at elements.
+  bool (*accepts)(const Invocation &);
+  KernelFunction function;
+  /// How many bytes of scratch a call needs; none if it is null.
+  size_t (*scratch)(const Invocation &) = nullptr;
+};
+
+/// All variants, the ones to be preferred first.
+std::span<const KernelVariant *const> kernelVariants();
+
+/// The best variant for a call; null: the portable kernel.
+const KernelVariant *selectVariant(PortableKernel kernel, Isa isa,
+                                   const Invocation &invocation);
 
 } // namespace corten::runtime
 
