@@ -3,6 +3,7 @@
 // Reads a program, runs passes on it and prints it again. For tests.
 
 #include "corten/Dialect/Registration.h"
+#include "corten/Transforms/Simplification.h"
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "mlir/Transforms/Passes.h"
@@ -13,6 +14,7 @@ int main(int argc, char **argv) {
   mlir::registerCanonicalizerPass();
   mlir::registerCSEPass();
   mlir::registerSymbolDCEPass();
+  corten::registerTransforms();
   return mlir::asMainReturnCode(mlir::MlirOptMain(
       argc, argv, "Optimizer driver for Core AI programs\n", registry));
 }
