@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// From one element type to another: integers saturate, a float that becomes one
-// is cut off, everything that is not 0 is true.
+// From one element type to another.
 
+#include "Conversion.h"
 #include "Portable.h"
 
 #include <algorithm>
-#include <utility>
 
 using namespace corten::runtime;
 using namespace corten::runtime::portable;
@@ -20,56 +19,7 @@ using Wide = std::conditional_t<
     std::conditional_t<FloatElement<T>, double,
                        std::conditional_t<std::is_unsigned_v<ComputeType<T>>,
                                           uint64_t, int64_t>>>;
-
-/// The bounds of an integer type.
-template <typename T> struct Bounds {
-  static constexpr T kMin = std::numeric_limits<T>::min();
-  static constexpr T kMax = std::numeric_limits<T>::max();
-  static constexpr int kDigits = std::numeric_limits<T>::digits;
-};
-template <int B, bool S> struct Bounds<SmallInteger<B, S>> {
-  static constexpr int kMin = SmallInteger<B, S>::kMin;
-  static constexpr int kMax = SmallInteger<B, S>::kMax;
-  static constexpr int kDigits = B - S;
-};
 } // namespace
-
-template <IntegerElement To> static To toInteger(std::integral auto value) {
-  if (std::cmp_less(value, Bounds<To>::kMin))
-    return To(Bounds<To>::kMin);
-  if (std::cmp_greater(value, Bounds<To>::kMax))
-    return To(Bounds<To>::kMax);
-  return To(value);
-}
-
-template <IntegerElement To> static To toInteger(double value) {
-  if (value != value)
-    return To(0);
-  // The first number that is too large is a power of two, which is a double.
-  constexpr double kEnd =
-      2.0 * double(uint64_t(1) << (Bounds<To>::kDigits - 1));
-  if (value >= kEnd)
-    return To(Bounds<To>::kMax);
-  if (value <= double(Bounds<To>::kMin))
-    return To(Bounds<To>::kMin);
-  if constexpr (std::is_same_v<To, uint64_t>)
-    return To(value);
-  else
-    return To(int64_t(value));
-}
-
-template <typename To, typename From> static To convert(From value) {
-  if constexpr (std::is_same_v<To, bool>)
-    return value != From(0);
-  else if constexpr (ComplexElement<From> && !ComplexElement<To>)
-    return convert<To>(double(value.real()));
-  else if constexpr (IntegerElement<To>)
-    return toInteger<To>(value);
-  else if constexpr (ComplexElement<To> && !ComplexElement<From>)
-    return To(float(value));
-  else
-    return To(ComputeType<To>(value));
-}
 
 Error portable::runCast(const Invocation &call) {
   const Tensor &input = call.input();

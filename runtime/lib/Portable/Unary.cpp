@@ -55,10 +55,6 @@ static Error mapReals(std::string_view name, const Invocation &call,
   });
 }
 
-constexpr double kSqrtHalf = 0.70710678118654752440;
-constexpr double kSqrtTwoOverPi = 0.79788456080286535588;
-
-// A function of floats, and one of floats and complex numbers.
 #define FLOATS(NAME, EXPRESSION)                                               \
   Error portable::run##NAME(const Invocation &call) {                          \
     return mapFloats(#NAME, call, [](double x) { return EXPRESSION; });        \
@@ -67,29 +63,7 @@ constexpr double kSqrtTwoOverPi = 0.79788456080286535588;
   Error portable::run##NAME(const Invocation &call) {                          \
     return mapFloats(#NAME, call, [](auto x) { return EXPRESSION; });          \
   }
-
-FLOATS(Acos, std::acos(x))
-FLOATS(Acosh, std::acosh(x))
-FLOATS(Asin, std::asin(x))
-FLOATS(Asinh, std::asinh(x))
-FLOATS(Atan, std::atan(x))
-FLOATS(Atanh, std::atanh(x))
-FLOATS(Gelu, x * 0.5 * (1.0 + std::erf(x * kSqrtHalf)))
-FLOATS(GeluSigmoid, x / (1.0 + std::exp(-1.702 * x)))
-FLOATS(GeluTanh,
-       0.5 * x * (1.0 + std::tanh(kSqrtTwoOverPi * (x + 0.044715 * x * x * x))))
-FLOATS(Rsqrt, 1.0 / std::sqrt(x))
-FLOATS(Sqrt, std::sqrt(x))
-FLOATS(Tanh, std::tanh(x))
-FLOATS_AND_COMPLEX(Cos, std::cos(x))
-FLOATS_AND_COMPLEX(Cosh, std::cosh(x))
-FLOATS_AND_COMPLEX(Exp, std::exp(x))
-FLOATS_AND_COMPLEX(Log, std::log(x))
-FLOATS_AND_COMPLEX(Sigmoid, 1.0 / (1.0 + std::exp(-x)))
-FLOATS_AND_COMPLEX(Silu, x / (1.0 + std::exp(-x)))
-FLOATS_AND_COMPLEX(Sin, std::sin(x))
-FLOATS_AND_COMPLEX(Sinh, std::sinh(x))
-FLOATS_AND_COMPLEX(Tan, std::tan(x))
+#include "Functions.def"
 
 Error portable::runAbs(const Invocation &call) {
   return mapReals("Abs", call, []<typename T>(T x) -> T {
