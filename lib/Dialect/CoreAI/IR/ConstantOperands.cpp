@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "ConstantOperands.h"
+#include "corten/Dialect/CoreAI/IR/ConstantOperands.h"
 
 #include "corten/Dialect/CoreAI/IR/ShapeOps.h"
 #include "mlir/IR/BuiltinTypes.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "corten/Dialect/CoreAI/IR/IndexingOps.h"
 
-#include "ConstantOperands.h"
 #include "ShapeInference.h"
+#include "corten/Dialect/CoreAI/IR/ConstantOperands.h"
 #include "corten/Dialect/CoreAI/IR/ControlFlowOps.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/TypeUtilities.h"

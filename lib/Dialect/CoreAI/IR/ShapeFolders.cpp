@@ -4,8 +4,8 @@
 // small constants of shape computations are computed.
 
 #include "ConstantFolding.h"
-#include "ConstantOperands.h"
 #include "ShapeInference.h"
+#include "corten/Dialect/CoreAI/IR/ConstantOperands.h"
 #include "corten/Dialect/CoreAI/IR/ShapeOps.h"
 
 using namespace mlir;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ShapeInference.h"
 
-#include "ConstantOperands.h"
+#include "corten/Dialect/CoreAI/IR/ConstantOperands.h"
 
 #include "mlir/Dialect/Traits.h"
 #include "mlir/IR/Diagnostics.h"

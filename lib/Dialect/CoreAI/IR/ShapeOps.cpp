@@ -5,8 +5,8 @@
 
 #include "corten/Dialect/CoreAI/IR/ShapeOps.h"
 
-#include "ConstantOperands.h"
 #include "ShapeInference.h"
+#include "corten/Dialect/CoreAI/IR/ConstantOperands.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/SmallVectorExtras.h"

@@ -2,8 +2,8 @@
 //
 // Types and rules of the ops that join, cut and pad tensors.
 
-#include "ConstantOperands.h"
 #include "ShapeInference.h"
+#include "corten/Dialect/CoreAI/IR/ConstantOperands.h"
 #include "corten/Dialect/CoreAI/IR/ShapeOps.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/TypeUtilities.h"

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Reads the constants that shapes, axes and other index operands are given as.
-// Type inference and verifiers use it. Only the immediate producer counts: a
-// cast, slice or concat of constants is unknown, as it is to coreai-core.
+// Type inference, verifiers and rewrites use it. Only the immediate producer
+// counts: a cast, slice or concat of constants is unknown, as it is to
+// coreai-core.
 
-#ifndef CORTEN_LIB_DIALECT_COREAI_IR_CONSTANTOPERANDS_H
-#define CORTEN_LIB_DIALECT_COREAI_IR_CONSTANTOPERANDS_H
+#ifndef CORTEN_DIALECT_COREAI_IR_CONSTANTOPERANDS_H
+#define CORTEN_DIALECT_COREAI_IR_CONSTANTOPERANDS_H
 
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/Location.h"
@@ -68,4 +69,4 @@ llvm::LogicalResult verifyAxis(mlir::Location location, mlir::Value axis,
 
 } // namespace corten::coreai
 
-#endif // CORTEN_LIB_DIALECT_COREAI_IR_CONSTANTOPERANDS_H
+#endif // CORTEN_DIALECT_COREAI_IR_CONSTANTOPERANDS_H
