@@ -18,6 +18,7 @@ void corten::buildSimplificationPipeline(OpPassManager &manager,
   inlining.keepMarked = options.keepMarked;
   manager.addPass(createInlineGraphs(inlining));
   manager.addPass(createSymbolDCEPass());
+  manager.addPass(createSimplify());
   manager.addPass(createMergeCommonSubexpressions());
   manager.addPass(createRemoveDeadCode());
 }

@@ -49,4 +49,71 @@ def MergeCommonSubexpressions : Pass<"coreai-cse"> {
   }];
 }
 
+//===----------------------------------------------------------------------===//
+// Families of rewrites
+//===----------------------------------------------------------------------===//
+
+def MergeCasts : Pass<"coreai-merge-casts"> {
+  let summary = "Makes one cast of two where no number changes";
+  let description = [{
+    f16 to f32 to f16 is nothing, si8 to si16 to f32 one cast. f64 to f32 to f16
+    stays, which rounds twice, and so does f32 to si32 to f32, which cuts off.
+    MergeCasts.cpp has the rule for each pair of types.
+  }];
+}
+
+def SimplifyAlgebra : Pass<"coreai-simplify-algebra"> {
+  let summary = "Removes arithmetic that changes no bit";
+  let description = [{
+    `x * 1`, `x - 0`, `x + -0`, but not `x + 0`, which makes 0 of -0; two
+    negations; selections of what is the same or by what is known; `not` of a
+    comparison. Additions and multiplications of integers by constants become
+    one.
+  }];
+}
+
+def SimplifyShapes : Pass<"coreai-simplify-shapes"> {
+  let summary = "Answers questions about shapes, and removes moves to nowhere";
+  let description = [{
+    Shapes that are known, also of some axes only; slices, pads, tiles,
+    broadcasts, reversals and reductions that leave everything in place; slices
+    of slices, and concatenations of concatenations.
+  }];
+}
+
+def SimplifyBroadcasts : Pass<"coreai-simplify-broadcasts"> {
+  let summary = "Leaves spreading of operands to the ops that do it";
+  let description = [{
+    `broadcast_to` and `broadcast_in_dims` in front of an element-wise op go,
+    and ops that could spread their operands, but have none to spread, become
+    the plain ones.
+  }];
+}
+
+def ExpandBroadcasts : Pass<"coreai-expand-broadcasts"> {
+  let summary = "Makes all spreading of operands explicit";
+  let description = [{
+    The opposite of `coreai-simplify-broadcasts`: `broadcast_to` for each operand
+    of another shape, and the plain op. It is no part of the pipeline; back ends
+    may want it that have only plain ops.
+  }];
+}
+
+def MergeReorderings : Pass<"coreai-merge-reorderings"> {
+  let summary = "Makes one transpose or reshape of two";
+  let description = [{
+    Also where element-wise ops of one tensor and of numbers are between them.
+    Two tensors that are transposed alike and then combined are combined first.
+    A transpose that moves nothing but axes of one element becomes a reshape.
+  }];
+}
+
+def Simplify : Pass<"coreai-simplify"> {
+  let summary = "All families of rewrites together";
+  let description = [{
+    Casts, algebra, shapes, broadcasts and reorderings, until none has anything
+    left to do: what one leaves behind is often what another one looks for.
+  }];
+}
+
 #endif // CORTEN_TRANSFORMS_PASSES_TD
