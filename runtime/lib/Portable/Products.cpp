@@ -3,7 +3,7 @@
 // Sums of products: matrices and convolutions. Floats are summed up in double,
 // integers wrap around.
 
-#include "Portable.h"
+#include "Window.h"
 
 #include <algorithm>
 
@@ -78,79 +78,6 @@ Error portable::runMatMul(const Invocation &call) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-constexpr int kMaxSpatial = 3;
-
-/// What a convolution was asked for. Axes of tensors are N, C and then those in
-/// space.
-struct Window {
-  int rank = 0;
-  std::array<int64_t, kMaxSpatial> kernel = {1, 1, 1};
-  std::array<int64_t, kMaxSpatial> strides = {1, 1, 1};
-  std::array<int64_t, kMaxSpatial> dilations = {1, 1, 1};
-  std::array<int64_t, kMaxSpatial> before = {};
-  int64_t groups = 1;
-};
-} // namespace
-
-using Place = std::array<int64_t, kMaxSpatial>;
-
-static Expected<Window> readWindow(std::string_view name,
-                                   const Invocation &call) {
-  const Tensor &input = call.input(0);
-  const Tensor &weight = call.input(1);
-  const Tensor &output = call.output();
-  Window window;
-  window.rank = input.rank - 2;
-  bool fits = window.rank >= 1 && window.rank <= kMaxSpatial &&
-              weight.rank == input.rank && output.rank == input.rank &&
-              call.numbers.size() == 3 * size_t(window.rank) + 1 &&
-              input.extents[0] == output.extents[0];
-  if (fits) {
-    for (int i = 0; i != window.rank; ++i) {
-      window.kernel[i] = weight.extents[i + 2];
-      window.strides[i] = call.number(i);
-      window.dilations[i] = call.number(window.rank + i);
-      window.before[i] = call.number(2 * window.rank + i);
-      fits &= window.strides[i] > 0 && window.dilations[i] > 0;
-    }
-    window.groups = call.numbers.back();
-    fits &= window.groups > 0;
-  }
-  if (!fits)
-    return Error(std::string(name) + ": " + input.describe() + " and " +
-                 weight.describe() + " do not make " + output.describe());
-  return window;
-}
-
-/// Calls `function(place)` for every place of a box, the last axis fastest.
-template <typename Function>
-static void forEachPlace(const Place &extents, Function &&function) {
-  Place place = {};
-  for (place[0] = 0; place[0] < extents[0]; ++place[0])
-    for (place[1] = 0; place[1] < extents[1]; ++place[1])
-      for (place[2] = 0; place[2] < extents[2]; ++place[2])
-        function(place);
-}
-
-static Place spaceOf(const Tensor &tensor) {
-  Place extents = {1, 1, 1};
-  std::copy(tensor.extents.begin() + 2, tensor.extents.begin() + tensor.rank,
-            extents.begin());
-  return extents;
-}
-
-static Place spaceStepsOf(const Tensor &tensor) {
-  Place steps = {};
-  std::copy(tensor.steps.begin() + 2, tensor.steps.begin() + tensor.rank,
-            steps.begin());
-  return steps;
-}
-
-static int64_t at(const Place &place, const Place &steps) {
-  return place[0] * steps[0] + place[1] * steps[1] + place[2] * steps[2];
-}
-
-namespace {
 /// A convolution or its transpose.
 struct Convolution {
   const Window &window;
@@ -218,12 +145,6 @@ static Error convolve(std::string_view name, const Invocation &call,
       return unknownType(name, input);
     }
   });
-}
-
-static Error otherChannels(std::string_view name, const Invocation &call) {
-  return Error(std::string(name) + ": the channels of " +
-               call.input(0).describe() + " and " + call.input(1).describe() +
-               " do not fit");
 }
 
 Error portable::runConvolution(const Invocation &call) {

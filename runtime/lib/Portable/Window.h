@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What convolutions have in common. Axes of tensors are N, C and then those in
+// space.
+
+#ifndef CORTEN_RUNTIME_LIB_PORTABLE_WINDOW_H
+#define CORTEN_RUNTIME_LIB_PORTABLE_WINDOW_H
+
+#include "Portable.h"
+
+namespace corten::runtime::portable {
+
+inline constexpr int kMaxSpatial = 3;
+/// A place in space, or what there is for each of its axes.
+using Place = std::array<int64_t, kMaxSpatial>;
+
+/// What a convolution was asked for.
+struct Window {
+  int rank = 0;
+  Place kernel = {1, 1, 1};
+  Place strides = {1, 1, 1};
+  Place dilations = {1, 1, 1};
+  Place before = {};
+  int64_t groups = 1;
+
+  int64_t taps() const { return kernel[0] * kernel[1] * kernel[2]; }
+};
+
+/// Of a convolution whose weights have axes in space: strides, dilations,
+/// padding before each axis, groups.
+Expected<Window> readWindow(std::string_view name, const Invocation &call);
+/// Of one with packed weights, whose numbers begin with the extents of the
+/// kernel. Checks the weights.
+Expected<Window> readPackedWindow(const Invocation &call);
+/// Of one with weights for each channel, and no groups. Checks the weights.
+Expected<Window> readDepthwiseWindow(const Invocation &call);
+
+/// That the numbers of channels are not those of the weights.
+Error otherChannels(std::string_view name, const Invocation &call);
+
+inline Place spaceOf(const Tensor &tensor) {
+  Place extents = {1, 1, 1};
+  for (int axis = 2; axis < tensor.rank; ++axis)
+    extents[axis - 2] = tensor.extents[axis];
+  return extents;
+}
+
+inline Place spaceStepsOf(const Tensor &tensor) {
+  Place steps = {};
+  for (int axis = 2; axis < tensor.rank; ++axis)
+    steps[axis - 2] = tensor.steps[axis];
+  return steps;
+}
+
+inline int64_t at(const Place &place, const Place &steps) {
+  return place[0] * steps[0] + place[1] * steps[1] + place[2] * steps[2];
+}
+
+/// Calls `function(place)` for every place of a box, the last axis fastest.
+template <typename Function>
+void forEachPlace(const Place &extents, Function &&function) {
+  Place place = {};
+  for (place[0] = 0; place[0] < extents[0]; ++place[0])
+    for (place[1] = 0; place[1] < extents[1]; ++place[1])
+      for (place[2] = 0; place[2] < extents[2]; ++place[2])
+        function(place);
+}
+
+} // namespace corten::runtime::portable
+
+#endif // CORTEN_RUNTIME_LIB_PORTABLE_WINDOW_H
