@@ -45,8 +45,6 @@ struct Job {
 using Form = void (*)(const Job &);
 
 void runPortable(const Job &job);
-void runAvx2(const Job &job);
-void runAvx512(const Job &job);
 
 Form formFor(Isa isa);
 

@@ -3,6 +3,7 @@
 // Element by element work of a whole tensor by a tile program.
 
 #include "../Portable/Portable.h"
+#include "../Vector/Variants.h"
 #include "Nest.h"
 
 using namespace corten::runtime;
@@ -19,15 +20,9 @@ Error portable::runTile(const Invocation &call) {
   return runTileWith(runPortable, call);
 }
 
-#ifdef CORTEN_RUNTIME_X86
-namespace corten::runtime::variants {
-extern const KernelVariant TileAvx512 = {
-    "TileAvx512", PortableKernel::Tile, Isa::Avx512,
-    [](const Invocation &) { return true; },
-    [](const Invocation &call) { return runTileWith(runAvx512, call); }};
-extern const KernelVariant TileAvx2 = {
-    "TileAvx2", PortableKernel::Tile, Isa::Avx2,
-    [](const Invocation &) { return true; },
-    [](const Invocation &call) { return runTileWith(runAvx2, call); }};
-} // namespace corten::runtime::variants
-#endif
+static bool takesAll(const Invocation &) { return true; }
+
+static Error runTileFast(const Vectors &vectors, const Invocation &call) {
+  return runTileWith(vectors.runTiles, call);
+}
+CORTEN_VARIANTS(Tile, takesAll, runTileFast, nullptr)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "TileCode.h"
+#include "../Vector/Vectors.h"
 
 #include <algorithm>
 #include <array>
@@ -216,9 +216,9 @@ Error tile::resolveLanes(const Code &code, std::span<const ElementType> inputs,
 Form tile::formFor(Isa isa) {
 #ifdef CORTEN_RUNTIME_X86
   if (isa >= Isa::Avx512)
-    return runAvx512;
+    return avx512::runTiles;
   if (isa >= Isa::Avx2)
-    return runAvx2;
+    return avx2::runTiles;
 #endif
   return runPortable;
 }
@@ -249,9 +249,9 @@ static void runOneRow(const TileProgram &program,
 TileFunction corten::runtime::tileFunction(Isa isa) {
 #ifdef CORTEN_RUNTIME_X86
   if (isa >= Isa::Avx512)
-    return runOneRow<runAvx512>;
+    return runOneRow<avx512::runTiles>;
   if (isa >= Isa::Avx2)
-    return runOneRow<runAvx2>;
+    return runOneRow<avx2::runTiles>;
 #endif
   return runOneRow<runPortable>;
 }

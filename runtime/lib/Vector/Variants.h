@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Variants of kernels that are the same for every level of instructions, but
+// for the table of functions they use.
+
+#ifndef CORTEN_RUNTIME_LIB_VARIANTS_H
+#define CORTEN_RUNTIME_LIB_VARIANTS_H
+
+#include "Vectors.h"
+
+#include "corten/Runtime/Kernel.h"
+
+/// One of `FUNCTION(const Vectors &, const Invocation &)` for the kernel NAME
+/// and a level.
+#define CORTEN_VARIANT(NAME, LEVEL, NAMESPACE, ACCEPTS, FUNCTION, SCRATCH)     \
+  const corten::runtime::KernelVariant                                         \
+      corten::runtime::variants::NAME##LEVEL = {                               \
+          #NAME #LEVEL,                                                        \
+          PortableKernel::NAME,                                                \
+          Isa::LEVEL,                                                          \
+          ACCEPTS,                                                             \
+          [](const Invocation &call) {                                         \
+            return FUNCTION(NAMESPACE::kVectors, call);                        \
+          },                                                                   \
+          SCRATCH};
+
+#ifdef CORTEN_RUNTIME_X86
+#define CORTEN_VARIANTS(NAME, ACCEPTS, FUNCTION, SCRATCH)                      \
+  CORTEN_VARIANT(NAME, Avx512, avx512, ACCEPTS, FUNCTION, SCRATCH)             \
+  CORTEN_VARIANT(NAME, Avx2, avx2, ACCEPTS, FUNCTION, SCRATCH)
+#else
+#define CORTEN_VARIANTS(NAME, ACCEPTS, FUNCTION, SCRATCH)                      \
+  [[maybe_unused]] static constexpr auto k##NAME##Fast = FUNCTION;             \
+  [[maybe_unused]] static constexpr auto k##NAME##Accepts = ACCEPTS;
+#endif
+
+namespace corten::runtime::variants {
+#define VARIANT(NAME) extern const KernelVariant NAME;
+#include "corten/Runtime/KernelVariants.def"
+} // namespace corten::runtime::variants
+
+#endif // CORTEN_RUNTIME_LIB_VARIANTS_H
