@@ -18,6 +18,13 @@ void corten::buildSimplificationPipeline(OpPassManager &manager,
   inlining.keepMarked = options.keepMarked;
   manager.addPass(createInlineGraphs(inlining));
   manager.addPass(createSymbolDCEPass());
+  // Shapes that are known make constants, and constants make shapes known.
+  FoldConstantsOptions folding;
+  folding.maxBytes = options.maxConstantBytes;
+  folding.maxGrowth = options.maxConstantGrowth;
+  manager.addPass(createSimplify());
+  manager.addPass(createFoldConstants(folding));
+  manager.addPass(createFoldBranches());
   manager.addPass(createSimplify());
   manager.addPass(createMergeCommonSubexpressions());
   manager.addPass(createRemoveDeadCode());
@@ -32,6 +39,14 @@ struct PipelineOptions : PassPipelineOptions<PipelineOptions> {
       *this, "keep-marked",
       llvm::cl::desc("Keep composites, externalized graphs and noinline"),
       llvm::cl::init(false)};
+  Option<uint64_t> maxBytes{
+      *this, "max-bytes",
+      llvm::cl::desc("The largest constant that is computed"),
+      llvm::cl::init(SimplificationOptions().maxConstantBytes)};
+  Option<uint64_t> maxGrowth{
+      *this, "max-growth",
+      llvm::cl::desc("How much larger it may be than what it is made of"),
+      llvm::cl::init(SimplificationOptions().maxConstantGrowth)};
 };
 } // namespace
 
@@ -44,6 +59,8 @@ void corten::registerTransforms() {
         options.keptComposites.assign(given.keptComposites.begin(),
                                       given.keptComposites.end());
         options.keepMarked = given.keepMarked;
+        options.maxConstantBytes = given.maxBytes;
+        options.maxConstantGrowth = given.maxGrowth;
         buildSimplificationPipeline(manager, options);
       });
 }

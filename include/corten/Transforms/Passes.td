@@ -49,6 +49,30 @@ def MergeCommonSubexpressions : Pass<"coreai-cse"> {
   }];
 }
 
+def FoldConstants : Pass<"coreai-fold-constants"> {
+  let summary = "Computes what is made of constants";
+  let description = [{
+    By the portable kernels of the runtime, so it comes out what they would
+    compute. What would be an error when it runs stays. Weights in another shape
+    share their data, and what is the same everywhere stays one number.
+    Compressed weights stay compressed unless it is asked for.
+  }];
+  let options = [
+    Option<"maxBytes", "max-bytes", "uint64_t", /*default=*/"1 << 20",
+           "The largest constant that is computed: larger weights stay where "
+           "they are">,
+    Option<"maxGrowth", "max-growth", "uint64_t", /*default=*/"1 << 16",
+           "How much larger a constant may be than those that it replaces">,
+    Option<"decompress", "decompress", "bool", /*default=*/"false",
+           "Whether compressed weights are computed as well">,
+  ];
+}
+
+def FoldBranches : Pass<"coreai-fold-branches"> {
+  let summary = "Puts the region of a branch that is taken in its place";
+  let description = [{ Where the condition is a constant. }];
+}
+
 //===----------------------------------------------------------------------===//
 // Families of rewrites
 //===----------------------------------------------------------------------===//

@@ -20,6 +20,10 @@ struct SimplificationOptions {
   /// Keep all composites, externalized graphs and what is `noinline`: devices
   /// and other programs know them.
   bool keepMarked = false;
+  /// The largest constant that is computed, and how much larger it may be than
+  /// what it is computed from, in bytes.
+  uint64_t maxConstantBytes = uint64_t(1) << 20;
+  uint64_t maxConstantGrowth = uint64_t(1) << 16;
 };
 
 /// Adds the passes that bring a program of the `coreai` dialect, before or
