@@ -28,10 +28,22 @@
 #define CORTEN_VARIANTS(NAME, ACCEPTS, FUNCTION, SCRATCH)                      \
   CORTEN_VARIANT(NAME, Avx512, avx512, ACCEPTS, FUNCTION, SCRATCH)             \
   CORTEN_VARIANT(NAME, Avx2, avx2, ACCEPTS, FUNCTION, SCRATCH)
+/// Of a kernel whose scratch depends on the level: SCRATCH is a function of the
+/// same two.
+#define CORTEN_VARIANTS_WITH_SCRATCH(NAME, ACCEPTS, FUNCTION, SCRATCH)         \
+  CORTEN_VARIANT(                                                              \
+      NAME, Avx512, avx512, ACCEPTS, FUNCTION,                                 \
+      [](const Invocation &call) { return SCRATCH(avx512::kVectors, call); })  \
+  CORTEN_VARIANT(                                                              \
+      NAME, Avx2, avx2, ACCEPTS, FUNCTION,                                     \
+      [](const Invocation &call) { return SCRATCH(avx2::kVectors, call); })
 #else
 #define CORTEN_VARIANTS(NAME, ACCEPTS, FUNCTION, SCRATCH)                      \
   [[maybe_unused]] static constexpr auto k##NAME##Fast = FUNCTION;             \
   [[maybe_unused]] static constexpr auto k##NAME##Accepts = ACCEPTS;
+#define CORTEN_VARIANTS_WITH_SCRATCH(NAME, ACCEPTS, FUNCTION, SCRATCH)         \
+  CORTEN_VARIANTS(NAME, ACCEPTS, FUNCTION, SCRATCH)                            \
+  [[maybe_unused]] static constexpr auto k##NAME##Scratch = SCRATCH;
 #endif
 
 namespace corten::runtime::variants {

@@ -9,4 +9,5 @@ using namespace corten::runtime;
 const Vectors CORTEN_LEVEL::kVectors = {
     CORTEN_BY_LEVEL(Isa::Avx512, Isa::Avx2),
     CORTEN_LEVEL::runTiles,
+    CORTEN_LEVEL::kProducts,
 };

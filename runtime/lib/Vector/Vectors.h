@@ -5,6 +5,7 @@
 #ifndef CORTEN_RUNTIME_LIB_VECTORS_H
 #define CORTEN_RUNTIME_LIB_VECTORS_H
 
+#include "../Products/MicroKernels.h"
 #include "../Tile/TileCode.h"
 
 namespace corten::runtime {
@@ -12,15 +13,18 @@ namespace corten::runtime {
 struct Vectors {
   Isa isa;
   tile::Form runTiles;
+  const products::MicroKernels &products;
 };
 
 namespace avx2 {
 extern const Vectors kVectors;
 void runTiles(const tile::Job &job);
+extern const products::MicroKernels kProducts;
 } // namespace avx2
 namespace avx512 {
 extern const Vectors kVectors;
 void runTiles(const tile::Job &job);
+extern const products::MicroKernels kProducts;
 } // namespace avx512
 
 } // namespace corten::runtime
