@@ -8,18 +8,27 @@
 #include "corten/Runtime/Modes.h"
 
 #include <algorithm>
+#include <cstring>
 
 using namespace corten::runtime;
 using namespace corten::runtime::portable;
 
 void portable::copyElements(const Tensor &from, const Tensor &to) {
+  if (to.size() == 0)
+    return;
+  if (from.isContiguous() && to.isContiguous()) {
+    std::memmove(to.data, from.data, size_t(to.size()) * byteSize(to.type));
+    return;
+  }
   withWidth(to.type, [&]<typename T>() {
     stridedLoop<2>(to.shape(), {from.steps.data(), to.steps.data()},
                    [&](const auto &offsets, int64_t count, const auto &steps) {
-                     const T *source = from.as<T>() + offsets[0];
-                     T *target = to.as<T>() + offsets[1];
+                     constexpr auto kWidth = int64_t(sizeof(T));
+                     const char *source = from.as<char>() + offsets[0] * kWidth;
+                     char *target = to.as<char>() + offsets[1] * kWidth;
                      for (int64_t i = 0; i != count; ++i)
-                       target[i * steps[1]] = source[i * steps[0]];
+                       std::memcpy(target + i * steps[1] * kWidth,
+                                   source + i * steps[0] * kWidth, sizeof(T));
                    });
   });
 }

@@ -109,7 +109,8 @@ decltype(auto) withWidth(ElementType type, Function &&function) {
   }
 }
 
-/// Copies elements of the same type and shape.
+/// Copies elements of the same type and shape, wherever they lie: they need not
+/// be aligned.
 void copyElements(const Tensor &from, const Tensor &to);
 
 /// False for whole numbers, which all are numbers.

@@ -21,6 +21,11 @@ enum class ElementType : uint8_t {
 #include "corten/Runtime/ElementTypes.def"
 };
 
+inline constexpr size_t kNumElementTypes =
+#define ELEMENT(NAME, SPELLING, BITS, TYPE) +1
+#include "corten/Runtime/ElementTypes.def"
+    ;
+
 /// The spelling of the dialect.
 std::string_view spelling(ElementType type);
 /// The type of a spelling, if it is one.

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A loaded plan with all that its calls share: constants, memory, threads and
+// frames that are waiting for their next run.
+
+#ifndef CORTEN_RUNTIME_LIB_EXECUTION_ENGINE_H
+#define CORTEN_RUNTIME_LIB_EXECUTION_ENGINE_H
+
+#include "Frame.h"
+#include "MappedFile.h"
+#include "Program.h"
+
+#include "corten/Runtime/Model.h"
+#include "corten/Runtime/ThreadPool.h"
+
+#include <mutex>
+
+namespace corten::runtime::execution {
+
+struct ConstantMemory {
+  const void *data = nullptr;
+  size_t bytes = 0;
+};
+
+struct Engine {
+  Engine(LoadOptions options, Program program);
+  ~Engine();
+
+  /// Instructions and threads.
+  Error choose(int threads);
+  /// Finds the asset, and lets constants point to their bytes; runs what
+  /// prepares them.
+  Error loadConstants(const std::string &planPath);
+
+  /// The symbols of stage 0 of a block that is given these inputs, whose types
+  /// and ranks are right.
+  Error readKey(const Block &block, std::span<const Tensor> inputs,
+                std::span<const int64_t> arguments,
+                std::vector<int64_t> &key) const;
+  /// That inputs have the shapes that a frame was built for.
+  Error checkInputs(const Frame &frame, std::span<const Tensor> inputs) const;
+  /// A frame for these sizes, for the caller alone.
+  Expected<Frame *> takeFrame(const Block &block, std::span<const int64_t> key);
+  void giveBack(Frame *frame);
+  /// What a caller calls an input of a block.
+  std::string nameOfInput(const Block &block, size_t index) const;
+
+  LoadOptions options;
+  Program program;
+  bool check;
+  Isa isa = Isa::Portable;
+  std::shared_ptr<ThreadPool> pool;
+  std::shared_ptr<MemoryPool> arenas;
+  /// Of results, and of copies.
+  std::shared_ptr<MemoryPool> results;
+  std::vector<ConstantMemory> constants;
+  /// By kernel: what may be chosen on this machine.
+  std::vector<std::vector<const KernelVariant *>> variants;
+  /// The plan, while it is not mapped.
+  std::shared_ptr<const void> planOwner;
+  MappedFile planFile;
+  MappedFile assetFile;
+
+private:
+  Error openAsset(const std::string &planPath);
+  Error alignConstants();
+  Error prepare();
+  /// Of weights that have been copied.
+  void dropAssetPages(const void *data, size_t bytes) const;
+
+  std::span<const std::byte> asset;
+  std::shared_ptr<MemoryPool> weights = std::make_shared<MemoryPool>();
+  Memory aligned;
+  Memory prepared;
+  std::mutex mutex;
+  /// By block: the ones that were used last come last.
+  std::vector<std::vector<std::unique_ptr<Frame>>> idle;
+};
+
+struct StateData {
+  std::string name;
+  Tensor tensor;
+  Memory memory;
+  std::shared_ptr<MemoryPool> pool;
+  size_t bytes = 0;
+  std::atomic<bool> isInUse = false;
+};
+
+} // namespace corten::runtime::execution
+
+#endif // CORTEN_RUNTIME_LIB_EXECUTION_ENGINE_H

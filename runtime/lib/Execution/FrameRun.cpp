@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Runs frames.
+
+#include "../Portable/Portable.h"
+#include "Engine.h"
+#include "Frame.h"
+#include "Guards.h"
+#include "Layout.h"
+
+#include <algorithm>
+#include <chrono>
+
+using namespace corten::runtime;
+using namespace corten::runtime::execution;
+
+Error execution::outOfMemory(const Engine &engine, int64_t bytes) {
+  std::string text =
+      "there is no memory for " + std::to_string(bytes) + " bytes of tensors";
+  if (engine.options.arenaLimit != size_t(-1))
+    text += "; LoadOptions::arenaLimit allows " +
+            std::to_string(engine.options.arenaLimit) +
+            " for all calls at once";
+  return Error(text);
+}
+
+bool execution::hasLayout(const Tensor &tensor, const Tensor &wanted) {
+  for (size_t axis = 0; axis != wanted.rank; ++axis) {
+    if (wanted.extents[axis] == 0)
+      return true;
+    if (wanted.extents[axis] != 1 && tensor.steps[axis] != wanted.steps[axis])
+      return false;
+  }
+  return true;
+}
+
+void Frame::setBase(size_t buffer, void *base) {
+  if (bases[buffer] == base)
+    return;
+  bases[buffer] = base;
+  for (int32_t value : block.valuesOfBuffer[buffer]) {
+    void *data = static_cast<char *>(base) + byteOffsets[size_t(value)];
+    values[size_t(value)].data = data;
+    for (int32_t slot : block.slotsOfValue[size_t(value)])
+      slots[size_t(slot)].data = data;
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Inputs
+//===----------------------------------------------------------------------===//
+
+Error Frame::bindInputs(std::span<const Tensor> inputs) {
+  for (size_t i = 0; i != inputs.size(); ++i) {
+    const Tensor &given = inputs[i];
+    size_t value = size_t(block.inputs[i]);
+    size_t buffer = size_t(block.values[value].buffer);
+    uint32_t alignment = block.buffers[buffer].alignment;
+    if (bytes[buffer] == 0)
+      continue;
+    if (hasLayout(given, values[value]) &&
+        reinterpret_cast<uintptr_t>(given.data) % alignment == 0) {
+      setBase(buffer, given.data);
+      sources[buffer] = Source(int32_t(i));
+      continue;
+    }
+    if (block.effects.writes[i])
+      return Error("a block writes to " + given.describe() +
+                   ", which lies in memory in another way than the block has "
+                   "it; compile the model again");
+    memories[buffer] = engine.results->take(size_t(bytes[buffer]));
+    if (!memories[buffer])
+      return outOfMemory(engine, bytes[buffer]);
+    setBase(buffer, memories[buffer].data());
+    sources[buffer] = kOwn;
+    portable::copyElements(given, values[value]);
+  }
+  return Error::success();
+}
+
+//===----------------------------------------------------------------------===//
+// Stages
+//===----------------------------------------------------------------------===//
+
+Error Frame::readSymbols(size_t stage) {
+  bool isSame = stages[stage].isLaidOut;
+  for (int32_t index : block.symbolsOfStage[stage]) {
+    const Symbol &symbol = block.symbols[size_t(index)];
+    const Tensor *tensor = &values[size_t(symbol.index)];
+    int64_t number = 0;
+    if (symbol.source == plan::SymbolSource::Element) {
+      if (symbol.axis >= tensor->size() || !tensor->isContiguous())
+        return Error("the size '" + symbol.name + "' is element " +
+                     std::to_string(symbol.axis) + " of " + tensor->describe());
+      number = portable::indexReader(tensor->type)(*tensor, symbol.axis);
+    } else {
+      const Step &step = block.steps[size_t(block.stageStarts[stage]) - 1];
+      std::span<const int32_t> outputs =
+          step.outputs.of(std::as_const(block.slots));
+      size_t place =
+          size_t(std::ranges::find(outputs, symbol.index) - outputs.begin());
+      tensor = step.control == -1
+                   ? &slots[step.outputs.first + place]
+                   : &controls[size_t(step.control)].results[place].tensor;
+      number = tensor->extents[size_t(symbol.axis)];
+    }
+    if (number < symbol.low || number > symbol.high)
+      return Error("the size '" + symbol.name + "' is " +
+                   std::to_string(number) + ", and has to be from " +
+                   std::to_string(symbol.low) + " to " +
+                   std::to_string(symbol.high));
+    isSame &= number == symbols[size_t(index)];
+    symbols[size_t(index)] = number;
+  }
+  if (isSame)
+    return Error::success();
+  return layOut(stage);
+}
+
+Error Frame::enterStage(size_t stage, std::span<char *const> targets) {
+  if (stage != 0)
+    if (Error error = readSymbols(stage))
+      return error;
+  Stage &now = stages[stage];
+  if (now.sizes.planned != 0) {
+    now.memory = engine.arenas->take(size_t(now.sizes.planned));
+    if (!now.memory)
+      return outOfMemory(engine, now.sizes.planned);
+  }
+  bool isBound = now.base && now.base == now.memory.data();
+  now.base = now.memory.data();
+  for (int32_t index : block.buffersOfStage[stage]) {
+    const Buffer &buffer = block.buffers[size_t(index)];
+    if (buffer.storage == plan::Storage::Arena) {
+      if (!isBound && now.base && buffer.isTouched() &&
+          bytes[size_t(index)] != 0)
+        setBase(size_t(index), now.base + offsets[size_t(index)]);
+      continue;
+    }
+    if (buffer.storage != plan::Storage::Output || bytes[size_t(index)] == 0)
+      continue;
+    if (size_t(buffer.index) < targets.size() &&
+        targets[size_t(buffer.index)]) {
+      setBase(size_t(index), targets[size_t(buffer.index)]);
+      continue;
+    }
+    Memory &memory = memories[size_t(index)];
+    int64_t margin = guards ? Guards::kMargin : 0;
+    memory = engine.results->take(size_t(bytes[size_t(index)] + 2 * margin));
+    if (!memory)
+      return outOfMemory(engine, bytes[size_t(index)]);
+    setBase(size_t(index), memory.data() + margin);
+  }
+  if (guards)
+    guards->enterStage(stage);
+  return Error::success();
+}
+
+//===----------------------------------------------------------------------===//
+// Steps
+//===----------------------------------------------------------------------===//
+
+Error Frame::run(Run &run, std::span<const Tensor> inputs,
+                 std::span<char *const> targets) {
+  for (Control &control : controls)
+    control.reports = {};
+  ++run.depth;
+  Error error = bindInputs(inputs);
+  if (!error)
+    error = runSteps(run, targets);
+  --run.depth;
+  return error;
+}
+
+Error Frame::runSteps(Run &run, std::span<char *const> targets) {
+  if (Error error = enterStage(0, targets))
+    return error;
+  size_t next = 1;
+  for (size_t i = 0;; ++i) {
+    if (i != 0)
+      if (Error error = takeResults(i - 1, 0, next))
+        return explain(i - 1, std::move(error));
+    if (next != stages.size() && size_t(block.stageStarts[next]) == i) {
+      Error error = enterStage(next, targets);
+      if (!error && i != 0)
+        error = takeResults(i - 1, next, next + 1);
+      if (error)
+        return i == 0 ? std::move(error) : explain(i - 1, std::move(error));
+      ++next;
+    }
+    if (i != 0)
+      if (Error error = endStep(i - 1))
+        return explain(i - 1, std::move(error));
+    if (i == block.steps.size())
+      return Error::success();
+    if (run.stepsLeft-- == 0)
+      return Error("the call takes more steps than LoadOptions::stepLimit "
+                   "allows");
+    if (guards)
+      guards->beginStep(i);
+    if (Error error = runStep(run, i))
+      return explain(i, std::move(error));
+  }
+}
+
+Error Frame::runStep(Run &run, size_t index) {
+  using Clock = std::chrono::steady_clock;
+  Clock::time_point start;
+  if (run.observer)
+    start = Clock::now();
+  Error error;
+  switch (block.steps[index].kind) {
+  case plan::StepKind::Kernel:
+    error = runKernel(index);
+    break;
+  case plan::StepKind::Assert:
+    error = runAssert(index);
+    break;
+  default:
+    error = runControl(run, index);
+  }
+  if (run.observer && !error)
+    observe(run, index, (Clock::now() - start) / std::chrono::nanoseconds(1));
+  return error;
+}
+
+Error Frame::runKernel(size_t index) {
+  const Step &step = block.steps[index];
+  std::span<Tensor> outputs = step.outputs.of(slots);
+  // The last run may have left other extents.
+  if (step.setsExtents)
+    for (size_t i = 0; i != outputs.size(); ++i)
+      outputs[i] = values[size_t(block.slots[step.outputs.first + i])];
+  Invocation invocation = {inputsOf(step), outputs, numbersOf(step),
+                           step.program.get(), engine.pool.get()};
+  const KernelVariant *variant = variants[index];
+  if (!variant)
+    return info(step.kernel).function(invocation);
+  if (scratchBytes[index] != 0)
+    invocation.scratch =
+        stages[size_t(step.stage)].base + offsets[block.buffers.size() + index];
+  return variant->function(invocation);
+}
+
+Error Frame::runAssert(size_t index) const {
+  const Step &step = block.steps[index];
+  const Tensor &condition = inputsOf(step)[0];
+  if (condition.size() != 1)
+    return Error("the condition is " + condition.describe());
+  if (*condition.as<uint8_t>() != 0)
+    return Error::success();
+  return Error(step.message.empty()
+                   ? "an assertion of the program does not hold"
+                   : step.message);
+}
+
+Error Frame::endStep(size_t index) {
+  if (guards)
+    if (Error error = guards->endStep(index))
+      return error;
+  for (int32_t control : block.releasedAfter[index])
+    releaseControl(controls[size_t(control)]);
+  return Error::success();
+}
+
+static std::string_view nameOf(const Step &step) {
+  switch (step.kind) {
+  case plan::StepKind::Kernel:
+    return info(step.kernel).name;
+  case plan::StepKind::If:
+    return "If";
+  case plan::StepKind::While:
+    return "While";
+  case plan::StepKind::Call:
+    return "Call";
+  case plan::StepKind::Assert:
+    return "Assert";
+  }
+  __builtin_unreachable();
+}
+
+void Frame::observe(Run &run, size_t index, int64_t nanoseconds) const {
+  const Step &step = block.steps[index];
+  StepEvent event;
+  event.step = nameOf(step);
+  if (variants[index])
+    event.variant = variants[index]->name;
+  event.location = step.location;
+  event.inputs = inputsOf(step);
+  event.outputs = step.outputs.of(slots);
+  event.nanoseconds = nanoseconds;
+  event.depth = run.depth - 1;
+  (*run.observer)(event);
+}
+
+Error Frame::explain(size_t index, Error error) const {
+  const Step &step = block.steps[index];
+  std::string text = step.location;
+  if (!text.empty())
+    text += ": ";
+  std::string_view name = nameOf(step);
+  // Kernels begin with their names.
+  if (!error.message().starts_with(name) && step.kind != plan::StepKind::Assert)
+    text += std::string(name) + ": ";
+  return Error(text + error.message());
+}
+
+void Frame::release() {
+  for (Control &control : controls)
+    releaseControl(control);
+  for (Stage &stage : stages)
+    stage.memory.reset();
+  for (Memory &memory : memories)
+    memory.reset();
+}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "Guards.h"
+
+#include <algorithm>
+#include <cstring>
+
+using namespace corten::runtime;
+using namespace corten::runtime::execution;
+
+/// NaN as f64, f32, f16, bf16 and as both f8; -1 as an integer.
+static constexpr int kPoison = 0xFF;
+static constexpr int kMarker = 0xA5;
+
+Guards::Guards(Frame &frame) : frame(frame) {
+  std::vector<std::pair<int32_t, int32_t>> births;
+  for (size_t i = 0; i != frame.block.buffers.size(); ++i) {
+    const Buffer &buffer = frame.block.buffers[i];
+    bool hasMemory = buffer.storage == plan::Storage::Arena ||
+                     buffer.storage == plan::Storage::Output;
+    if (hasMemory && buffer.isTouched())
+      births.emplace_back(std::max(buffer.first, 0), int32_t(i));
+  }
+  bornAt = Lists::group(frame.block.steps.size() + 1, births);
+}
+
+void Guards::enterStage(size_t stage) {
+  if (stage == 0)
+    live.clear();
+  if (Memory &memory = frame.stages[stage].memory)
+    std::memset(memory.data(), kPoison,
+                size_t(frame.stages[stage].sizes.planned));
+}
+
+void Guards::guard(char *data, int64_t bytes, int32_t buffer, int32_t last) {
+  std::memset(data - kMargin, kMarker, size_t(kMargin));
+  std::memset(data, kPoison, size_t(bytes));
+  std::memset(data + bytes, kMarker, size_t(kMargin));
+  live.push_back({data, bytes, buffer, last});
+}
+
+void Guards::beginStep(size_t step) {
+  const Block &block = frame.block;
+  for (int32_t index : bornAt[step]) {
+    const Buffer &buffer = block.buffers[size_t(index)];
+    bool isOurs =
+        buffer.storage == plan::Storage::Arena || frame.memories[size_t(index)];
+    if (isOurs && frame.bytes[size_t(index)] != 0)
+      guard(static_cast<char *>(frame.bases[size_t(index)]),
+            frame.bytes[size_t(index)], index, buffer.last);
+  }
+  if (int64_t bytes = frame.scratchBytes[step])
+    guard(frame.stages[size_t(block.steps[step].stage)].base +
+              frame.offsets[block.buffers.size() + step],
+          bytes, -1, int32_t(step));
+}
+
+Error Guards::endStep(size_t step) {
+  auto isMarked = [](const char *begin) {
+    return std::all_of(begin, begin + kMargin, [](char byte) {
+      return static_cast<unsigned char>(byte) == kMarker;
+    });
+  };
+  for (const Guarded &guarded : live)
+    if (!isMarked(guarded.data - kMargin) ||
+        !isMarked(guarded.data + guarded.bytes))
+      return Error(guarded.buffer == -1
+                       ? std::string("wrote outside of its scratch memory")
+                       : "wrote outside of its results, beside buffer " +
+                             std::to_string(guarded.buffer));
+  std::erase_if(live, [&](const Guarded &guarded) {
+    if (guarded.last > int32_t(step))
+      return false;
+    std::memset(guarded.data - kMargin, kPoison,
+                size_t(guarded.bytes + 2 * kMargin));
+    return true;
+  });
+  return Error::success();
+}
