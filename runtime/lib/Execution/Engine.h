@@ -47,6 +47,8 @@ struct Engine {
 
   LoadOptions options;
   Program program;
+  /// What the program was read from, for the second checker.
+  const plan::Plan *source = nullptr;
   bool check;
   Isa isa = Isa::Portable;
   std::shared_ptr<ThreadPool> pool;

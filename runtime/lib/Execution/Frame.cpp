@@ -6,6 +6,7 @@
 
 #include "Engine.h"
 #include "Guards.h"
+#include "Layout.h"
 
 #include <algorithm>
 
@@ -81,7 +82,7 @@ Error Frame::layOut(size_t stage) {
   if (Error error = placeBuffers(stage))
     return error;
   stages[stage].isLaidOut = true;
-  return Error::success();
+  return guards ? guards->checkLayout() : Error::success();
 }
 
 //===----------------------------------------------------------------------===//
@@ -195,9 +196,8 @@ Error Frame::fillValue(size_t index) {
   return Error::success();
 }
 
-/// How many bytes lie before and after the first element of a view, up to the
-/// end of its last element; nothing if they cannot be counted.
-static std::optional<std::pair<int64_t, int64_t>> hullOf(const Tensor &tensor) {
+std::optional<std::pair<int64_t, int64_t>>
+execution::hullOf(const Tensor &tensor) {
   int64_t before = 0;
   int64_t after = 0;
   bool failed = false;

@@ -2,6 +2,10 @@
 
 #include "Guards.h"
 
+#include "Engine.h"
+#include "FrameChecker.h"
+#include "Layout.h"
+
 #include <algorithm>
 #include <cstring>
 
@@ -22,6 +26,40 @@ Guards::Guards(Frame &frame) : frame(frame) {
       births.emplace_back(std::max(buffer.first, 0), int32_t(i));
   }
   bornAt = Lists::group(frame.block.steps.size() + 1, births);
+}
+
+Error Guards::checkLayout() const {
+  const Block &block = frame.block;
+  FrameLayout layout;
+  layout.buffers.resize(block.buffers.size());
+  layout.scratch.resize(block.steps.size());
+  layout.values.resize(block.values.size());
+  auto isLaidOut = [&](int32_t stage) {
+    return frame.stages[size_t(stage)].isLaidOut;
+  };
+  for (size_t i = 0; i != block.buffers.size(); ++i) {
+    const Buffer &buffer = block.buffers[i];
+    if (!isLaidOut(buffer.stage) || !buffer.isTouched())
+      continue;
+    if (buffer.storage == plan::Storage::Arena)
+      layout.buffers[i] = {buffer.stage, frame.offsets[i], frame.bytes[i]};
+    // Each output in memory of its own.
+    if (buffer.storage == plan::Storage::Output)
+      layout.buffers[i] = {int32_t(frame.stages.size() + i), 0, frame.bytes[i]};
+  }
+  for (size_t i = 0; i != block.steps.size(); ++i)
+    if (isLaidOut(block.steps[i].stage) && frame.scratchBytes[i] != 0)
+      layout.scratch[i] = {block.steps[i].stage,
+                           frame.offsets[block.buffers.size() + i],
+                           frame.scratchBytes[i]};
+  for (size_t i = 0; i != block.values.size(); ++i)
+    if (isLaidOut(block.values[i].stage))
+      if (auto hull = hullOf(frame.values[i]))
+        layout.values[i] = {frame.byteOffsets[i] + hull->first,
+                            frame.byteOffsets[i] + hull->second, true};
+  const Engine &engine = frame.engine;
+  return checkFrame(*engine.source,
+                    size_t(&block - engine.program.blocks.data()), layout);
 }
 
 void Guards::enterStage(size_t stage) {

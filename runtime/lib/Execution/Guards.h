@@ -18,6 +18,8 @@ public:
 
   explicit Guards(Frame &frame);
 
+  /// Has the second checker look at what was laid out.
+  Error checkLayout() const;
   void enterStage(size_t stage);
   void beginStep(size_t step);
   Error endStep(size_t step);

@@ -8,12 +8,19 @@
 #include "corten/Runtime/Error.h"
 #include "corten/Runtime/Tensor.h"
 
+#include <optional>
+#include <utility>
+
 namespace corten::runtime::execution {
 
 struct Engine;
 
 /// Whether a tensor of the same extents lies in memory as `wanted` does.
 bool hasLayout(const Tensor &tensor, const Tensor &wanted);
+
+/// Where a view begins and ends, in bytes from its first element; nothing if
+/// they cannot be counted.
+std::optional<std::pair<int64_t, int64_t>> hullOf(const Tensor &tensor);
 
 Error outOfMemory(const Engine &engine, int64_t bytes);
 

@@ -110,7 +110,8 @@ std::string Parameter::describe() const {
 // Loading
 //===----------------------------------------------------------------------===//
 
-static Expected<Program> readPlan(std::span<const std::byte> file) {
+static Expected<const plan::Plan *>
+verifyPlan(std::span<const std::byte> file) {
   Expected<std::span<const std::byte>> opened = openPlan(file);
   if (!opened)
     return opened.takeError();
@@ -122,7 +123,7 @@ static Expected<Program> readPlan(std::span<const std::byte> file) {
       kMaxDepth, flatbuffers::uoffset_t(opened->size()));
   if (!plan::VerifyPlanBuffer(verifier))
     return Error("the plan is damaged: compile the model again");
-  return readProgram(*plan::GetPlan(opened->data()));
+  return plan::GetPlan(opened->data());
 }
 
 /// States of the same name are one.
@@ -153,11 +154,15 @@ static Expected<std::unique_ptr<Engine>>
 makeEngine(std::span<const std::byte> file, LoadOptions options,
            MappedFile mapped, std::shared_ptr<const void> owner,
            const std::string &path) {
-  Expected<Program> program = readPlan(file);
+  Expected<const plan::Plan *> plan = verifyPlan(file);
+  if (!plan)
+    return plan.takeError();
+  Expected<Program> program = readProgram(**plan);
   if (!program)
     return program.takeError();
   auto engine =
       std::make_unique<Engine>(std::move(options), std::move(*program));
+  engine->source = *plan;
   engine->planFile = std::move(mapped);
   engine->planOwner = std::move(owner);
   if (Error error = engine->choose(engine->options.threads))

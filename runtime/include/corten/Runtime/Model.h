@@ -39,8 +39,9 @@ struct LoadOptions {
   size_t arenaLimit = size_t(-1);
   /// How many frames are kept for each block, one for each set of sizes.
   int frames = 8;
-  /// Poisons memory that no tensor has, and looks after every step whether it
-  /// wrote where it must not. Without a choice, CORTEN_CHECK=1 says so.
+  /// Poisons memory that no tensor has, looks after every step whether it wrote
+  /// where it must not, and has a second checker look at each frame. Without a
+  /// choice, CORTEN_CHECK=1 says so.
   std::optional<bool> check;
   /// The asset, or its folder, if it is no longer where the plan says.
   std::string assetPath;
