@@ -98,7 +98,7 @@ void Blocks::multiplyTiles(const Block &block, const Memory &memory,
     call.first = extents.segments == 1 ? piece * pieceDepth : 0;
     call.depth = std::min(pieceDepth, extents.depth - call.first);
     call.panelRows = panelRows ? panelRows + segment : nullptr;
-    int64_t pieceRow = panelRows ? 0 : segment * extents.depth + call.first;
+    int64_t pieceRow = call.first + (panelRows ? 0 : segment * extents.depth);
     bool isLast = piece + 1 == pieces;
     bool isDirect = isLast && sink.isDirect();
     for (int64_t panel = block.panel; panel != block.lastPanel; ++panel) {

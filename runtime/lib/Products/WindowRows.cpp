@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "WindowRows.h"
+
+#include <algorithm>
+
+using namespace corten::runtime;
+using namespace corten::runtime::products;
+
+bool products::hasChannelRows(const Tensor &input) {
+  return input.type == ElementType::F32 &&
+         (input.steps[1] == 1 || input.extents[1] <= 1);
+}
+
+ChannelRows products::channelRows(const Tensor &input) {
+  return {input.as<float>(), input.steps[0], portable::spaceOf(input),
+          portable::spaceStepsOf(input)};
+}
+
+ChannelRows products::copyChannelRows(const Invocation &call,
+                                      const MicroKernels &kernels,
+                                      const Tensor &input, const CopyForm &form,
+                                      float *to) {
+  int64_t channels = form.channels;
+  int last = input.rank - 3;
+  Place steps = {};
+  int64_t step = channels;
+  for (int axis = 3; axis-- > 0;) {
+    steps[axis] = step;
+    step *= form.space[axis];
+  }
+  Place space = portable::spaceOf(input);
+  Place inputSteps = portable::spaceStepsOf(input);
+  // Lines along the last axis there is.
+  int64_t lineLength = form.space[last];
+  int64_t lines = form.size() / std::max<int64_t>(lineLength * channels, 1);
+  int64_t first = std::clamp<int64_t>(form.before[last], 0, lineLength);
+  // Those of the input from here on, if there is less than no padding.
+  int64_t skipped = std::max<int64_t>(-form.before[last], 0);
+  int64_t inside =
+      std::clamp<int64_t>(space[last] - skipped, 0, lineLength - first);
+  forEachChunk(call, lines, [&](int64_t line, int) {
+    float *target = to + line * lineLength * channels;
+    int64_t rest = line;
+    int64_t offset = skipped * inputSteps[last];
+    bool isOutside = inside == 0;
+    for (int axis = last; axis-- > 0;) {
+      int64_t place = rest % form.space[axis] - form.before[axis];
+      rest /= form.space[axis];
+      isOutside |= place < 0 || place >= space[axis];
+      offset += place * inputSteps[axis];
+    }
+    if (isOutside) {
+      std::fill(target, target + lineLength * channels, 0.0f);
+      return;
+    }
+    Elements from{static_cast<const char *>(input.data) +
+                      (rest * input.steps[0] + offset) *
+                          int64_t(byteSize(input.type)),
+                  input.type, inputSteps[last], input.steps[1]};
+    std::fill(target, target + first * channels, 0.0f);
+    gather(kernels, from, inside, channels, target + first * channels,
+           channels);
+    std::fill(target + (first + inside) * channels,
+              target + lineLength * channels, 0.0f);
+  });
+  return {to, step, form.space, steps};
+}
+
+WindowRows::WindowRows(const ChannelRows &input, const Place &places,
+                       const Place &strides, std::span<Tap> taps,
+                       const float *zeros)
+    : input(input), places(places), strides(strides), taps(taps), zeros(zeros) {
+  for (Tap &tap : taps)
+    tap.offset = portable::at(tap.shift, input.steps);
+  for (int axis = 0; axis != portable::kMaxSpatial; ++axis) {
+    int64_t low = 0, high = 0;
+    for (const Tap &tap : taps) {
+      low = std::min(low, tap.shift[axis]);
+      high = std::max(high, tap.shift[axis]);
+    }
+    firstInside[axis] = ceilDivide(-low, strides[axis]);
+    // None if the window is larger than the input.
+    int64_t room = input.space[axis] - 1 - high;
+    lastInside[axis] = room < 0 ? -1 : room / strides[axis];
+  }
+}
+
+void WindowRows::fill(int64_t row, int64_t count, int64_t channel,
+                      const float **table) const {
+  Place place;
+  for (int axis = portable::kMaxSpatial; axis-- > 0;) {
+    place[axis] = row % places[axis];
+    row /= places[axis];
+  }
+  int64_t batch = row;
+  for (int64_t i = 0; i != count; ++i) {
+    const float *base = input.data + batch * input.batchStep + channel;
+    bool isInside = true;
+    for (int axis = 0; axis != portable::kMaxSpatial; ++axis) {
+      base += place[axis] * strides[axis] * input.steps[axis];
+      isInside &=
+          place[axis] >= firstInside[axis] && place[axis] <= lastInside[axis];
+    }
+    const float **target = table + i;
+    for (const Tap &tap : taps) {
+      bool isThere = isInside;
+      if (!isInside) {
+        isThere = true;
+        for (int axis = 0; axis != portable::kMaxSpatial; ++axis) {
+          int64_t at = place[axis] * strides[axis] + tap.shift[axis];
+          isThere &= at >= 0 && at < input.space[axis];
+        }
+      }
+      *target = isThere ? base + tap.offset : zeros;
+      target += kMaxTileRows;
+    }
+    for (int axis = portable::kMaxSpatial; axis-- > 0;) {
+      if (++place[axis] != places[axis])
+        break;
+      place[axis] = 0;
+      batch += axis == 0;
+    }
+  }
+}

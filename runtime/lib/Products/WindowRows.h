@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What a window sees from each place of the output, as rows of channels.
+
+#ifndef CORTEN_RUNTIME_LIB_PRODUCTS_WINDOWROWS_H
+#define CORTEN_RUNTIME_LIB_PRODUCTS_WINDOWROWS_H
+
+#include "../Portable/Window.h"
+#include "Common.h"
+
+namespace corten::runtime::products {
+
+using portable::Place;
+using portable::Window;
+
+/// An input whose channels lie one after the other: the call's own, or a copy
+/// that has what lies outside of it as zeros.
+struct ChannelRows {
+  const float *data = nullptr;
+  int64_t batchStep = 0;
+  Place space = {1, 1, 1};
+  Place steps = {};
+};
+
+/// The places that a copy of an input has: `space` of them, from `before` the
+/// first on.
+struct CopyForm {
+  int64_t batches;
+  int64_t channels;
+  Place before = {};
+  Place space = {1, 1, 1};
+
+  int64_t size() const {
+    return batches * channels * space[0] * space[1] * space[2];
+  }
+};
+
+/// Whether micro-kernels can read the channels of an input where they are.
+bool hasChannelRows(const Tensor &input);
+/// The input where it is.
+ChannelRows channelRows(const Tensor &input);
+/// A copy with channels one after the other.
+ChannelRows copyChannelRows(const Invocation &call, const MicroKernels &kernels,
+                            const Tensor &input, const CopyForm &form,
+                            float *to);
+
+/// One element of a window: how far from a place it is.
+struct Tap {
+  Place shift = {};
+  int64_t offset = 0;
+};
+
+/// From places of the output to rows of channels of the input.
+class WindowRows {
+public:
+  /// A place of the output is at `strides` times itself in the input.
+  WindowRows(const ChannelRows &input, const Place &places,
+             const Place &strides, std::span<Tap> taps, const float *zeros);
+
+  /// Writes where the taps of some places are, which are counted through all
+  /// batches: zeros for those outside.
+  void fill(int64_t row, int64_t count, int64_t channel,
+            const float **table) const;
+
+private:
+  ChannelRows input;
+  Place places;
+  Place strides;
+  std::span<const Tap> taps;
+  const float *zeros;
+  /// Places whose taps are all inside.
+  Place firstInside;
+  Place lastInside;
+};
+
+} // namespace corten::runtime::products
+
+#endif // CORTEN_RUNTIME_LIB_PRODUCTS_WINDOWROWS_H
