@@ -138,6 +138,12 @@ CortenError *cortenModelStrip(CortenModel *model) {
   return nullptr;
 }
 
+CortenError *cortenModelOptimize(CortenModel *model) {
+  if (llvm::Error error = model->model->optimize())
+    return fail(std::move(error));
+  return nullptr;
+}
+
 CortenError *cortenModelSetMetadata(CortenModel *model,
                                     const CortenMetadata *metadata) {
   CortenMetadata given = take(metadata);
@@ -207,6 +213,7 @@ CortenError *cortenConvert(const CortenProgramFile *const *files, size_t count,
   ConvertFilesOptions conversion;
   CortenConvertOptions how = take(options);
   conversion.release = how.release != 0;
+  conversion.optimize = how.optimize != 0;
   if (how.weights)
     conversion.weights = how.weights;
   llvm::Expected<ConvertedFiles> converted = convertFiles(programs, conversion);

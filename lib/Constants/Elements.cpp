@@ -83,12 +83,12 @@ static bool isBit(ElementType type) {
 //===----------------------------------------------------------------------===//
 
 /// As many words as bytes need.
-static std::shared_ptr<SmallVector<uint64_t>> allocate(size_t bytes) {
-  return std::make_shared<SmallVector<uint64_t>>(
+static std::shared_ptr<std::vector<uint64_t>> allocate(size_t bytes) {
+  return std::make_shared<std::vector<uint64_t>>(
       llvm::divideCeil(bytes, sizeof(uint64_t)));
 }
 
-static char *bytesOf(SmallVector<uint64_t> &words) {
+static char *bytesOf(std::vector<uint64_t> &words) {
   return reinterpret_cast<char *>(words.data());
 }
 
@@ -250,7 +250,7 @@ DenseElementsAttr Elements::inlineConstant() const {
 }
 
 /// Elements of less than a byte as they lie in a file.
-static std::shared_ptr<SmallVector<uint64_t>> packed(ArrayRef<char> bytes,
+static std::shared_ptr<std::vector<uint64_t>> packed(ArrayRef<char> bytes,
                                                      unsigned bits) {
   auto words = allocate(llvm::divideCeil(bytes.size() * bits, 8));
   for (auto [index, byte] : llvm::enumerate(bytes)) {
@@ -270,7 +270,7 @@ TypedAttr Elements::constant() const {
                                                 bytes.drop_back(width));
   if (isSame || size() < kWeightElements)
     return inlineConstant();
-  std::shared_ptr<SmallVector<uint64_t>> memory = owned;
+  std::shared_ptr<std::vector<uint64_t>> memory = owned;
   size_t length = bytes.size();
   if (isPacked(element)) {
     memory = packed(bytes, runtime::packedBits(element));
@@ -280,7 +280,7 @@ TypedAttr Elements::constant() const {
     std::copy_n(data, length, bytesOf(*memory));
   }
   AsmResourceBlob blob(
-      ArrayRef<char>(bytesOf(*memory), length), kElementAlignment,
+      ArrayRef<char>(bytesOf(*memory), length), kWeightAlignment,
       [memory](void *, size_t, size_t) {}, /*dataIsMutable=*/false);
   return DenseResourceElementsAttr::get(shaped, "constant", std::move(blob));
 }

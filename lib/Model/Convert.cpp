@@ -48,5 +48,8 @@ corten::convertFiles(const std::vector<ProgramFile> &files,
   result.model =
       Model::adopt(std::move((*converted)->context),
                    std::move((*converted)->module), files.front().path);
+  if (options.optimize)
+    if (llvm::Error error = result.model->optimize())
+      return error;
   return result;
 }

@@ -185,6 +185,10 @@ static Value mergeReshape(ReshapeOp op, OpBuilder &builder) {
   if (source != op.getInput())
     return ReshapeOp::create(builder, fuse(op.getLoc(), places), op.getType(),
                              source, op.getNewShape());
+  // A shape that is computed, and of which the type says as much as matters.
+  if (!getInlineConstant(op.getNewShape()) && plainTensor(op.getOutput()) &&
+      isWritable(op.getType()))
+    return reshape(op.getInput(), op.getType(), op.getLoc(), builder);
   Chain chain = chainAbove(op.getInput());
   source = ungrouped(chain.source, places);
   if (chain.ops.empty() || source == chain.source || !plainTensor(source))

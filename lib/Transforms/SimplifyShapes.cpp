@@ -82,8 +82,13 @@ static Value simplifyGetShape(GetShapeOp op, OpBuilder &builder) {
   return GetShapeOp::create(builder, op.getLoc(), op.getType(), before);
 }
 
-/// Parts of a shape: `get_shape` of something with known and unknown extents.
+/// The extents, known and unknown, of what a vector is the shape of. A cast to
+/// wider integers, or to signed ones of the same width, keeps known ones.
 static std::optional<ArrayRef<int64_t>> queried(Value vector) {
+  if (auto cast = vector.getDefiningOp<CastOp>())
+    if (cast.getType().getElementType().isInteger() &&
+        cast.getType().getElementTypeBitWidth() >= 32)
+      vector = cast.getInput();
   auto query = vector.getDefiningOp<GetShapeOp>();
   auto type = query ? dyn_cast<RankedTensorType>(query.getInput().getType())
                     : RankedTensorType();

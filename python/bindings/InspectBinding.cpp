@@ -125,6 +125,9 @@ void corten::bindings::bindInspect(nb::module_ &module) {
           "Raises ValueError if the overlay cannot be read.")
       .def("strip", &Model::stripDebugInfo)
       .def(
+          "optimize", [](Model &self) { bindings::unwrap(self.optimize()); },
+          Release(), "Raises ValueError if the program cannot be optimized.")
+      .def(
           "set_metadata",
           [](Model &self, const std::optional<std::string> &author,
              const std::optional<std::string> &license,
@@ -195,17 +198,19 @@ void corten::bindings::bindInspect(nb::module_ &module) {
 
   module.def(
       "convert_files",
-      [](const std::vector<ProgramFile> &files, bool release,
+      [](const std::vector<ProgramFile> &files, bool release, bool optimize,
          std::string weights) {
         ConvertFilesOptions options;
         options.release = release;
+        options.optimize = optimize;
         options.weights = std::move(weights);
         ConvertedFiles converted =
             bindings::unwrap(convertFiles(files, options));
         return std::pair(std::move(converted.model),
                          std::move(converted.warnings));
       },
-      nb::arg("files"), nb::arg("release"), nb::arg("weights"), Release(),
+      nb::arg("files"), nb::arg("release"), nb::arg("optimize"),
+      nb::arg("weights"), Release(),
       "A model, and warnings. Raises ValueError for what cannot be read or "
       "converted.");
 

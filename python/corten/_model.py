@@ -92,6 +92,15 @@ class Model:
         """Remove source lines and module names. Ops keep their numbers."""
         self._native.strip()
 
+    def optimize(self) -> None:
+        """Bring the program into its simplest form.
+
+        Constants are computed, what is the same is computed once, transposes,
+        reshapes and casts are merged. What it computes, its interface, its
+        composites and its weights stay as they are.
+        """
+        self._native.optimize()
+
     def set_metadata(
         self,
         *,
@@ -185,6 +194,7 @@ def convert_pt2(
     output_names: Names | Mapping[str, Names] = (),
     state_names: Names | Mapping[str, Names] = (),
     release: bool = False,
+    optimize: bool = False,
     weights: StrPath | None = None,
     entry_points: Mapping[str, StrPath] | None = None,
 ) -> Model:
@@ -196,7 +206,8 @@ def convert_pt2(
     from old names to new ones, in which a state that is a buffer is called by its
     path (``"layers.0.k"``). Where there are several entry points, they are a
     dictionary from entry points to such names. With ``release`` nothing says
-    which files and lines ops come from. Weights stay in the files, which are
+    which files and lines ops come from; ``optimize`` does what
+    :meth:`Model.optimize` does. Weights stay in the files, which are
     mapped as long as the model lives. ``weights`` is a folder of safetensors files
     that they are in, by name: the programs may have been exported on the meta
     device.
@@ -237,7 +248,7 @@ def convert_pt2(
         for name, file in programs.items()
     ]
     folder = path_text(weights) if weights is not None else ""
-    model, messages = _native.convert_files(files, release, folder)
+    model, messages = _native.convert_files(files, release, optimize, folder)
     for message in messages:
         warnings.warn(message, stacklevel=2)
     return Model(model)

@@ -135,6 +135,17 @@ coreai.graph @reshapes(%x: tensor<?x4xf32>, %s: tensor<2xsi32>) -> (tensor<?x?xf
   coreai.output %1, %2, %5, %7 : tensor<?x?xf32>, tensor<?x4xf32>, tensor<?x?xf32>, tensor<?x4xf32>
 }
 
+// A computed shape of which one extent is not known, and one of which two are.
+// CHECK-LABEL: @computed
+// CHECK-DAG:     %[[S:.*]] = coreai.constant dense<[-1, 4]> : tensor<2xsi32>
+// CHECK-DAG:     coreai.reshape %arg0, %[[S]]
+// CHECK-DAG:     coreai.reshape %arg0, %arg1
+coreai.graph @computed(%x: tensor<?x?xf32>, %s: tensor<2xui32>) -> (tensor<?x4xf32>, tensor<?x?xf32>) {
+  %0 = coreai.reshape %x, %s : (tensor<?x?xf32>, tensor<2xui32>) -> tensor<?x4xf32>
+  %1 = coreai.reshape %x, %s : (tensor<?x?xf32>, tensor<2xui32>) -> tensor<?x?xf32>
+  coreai.output %0, %1 : tensor<?x4xf32>, tensor<?x?xf32>
+}
+
 // Two extents that are not known may have changed their places; what has an
 // extent of 0 cannot be written.
 // CHECK-LABEL: @not_reshapes

@@ -4,18 +4,19 @@
 // CHECK-LABEL: @known
 // CHECK-DAG:     %[[SHAPE:.*]] = coreai.constant dense<[2, 3]> : tensor<2xui32>
 // CHECK-DAG:     %[[AXIS:.*]] = coreai.constant dense<3> : tensor<1xui32>
-// CHECK-DAG:     %[[GATHERED:.*]] = coreai.constant dense<3> : tensor<1xui32>
+// CHECK-DAG:     %[[GATHERED:.*]] = coreai.constant dense<3> : tensor<1xsi32>
 // CHECK-NOT:     coreai.get_shape
 // CHECK:         coreai.output %[[SHAPE]]
-coreai.graph @known(%x: tensor<2x3xf32>, %y: tensor<?x3xf32>) -> (tensor<2xui32>, tensor<1xui32>, tensor<1xui32>) {
+coreai.graph @known(%x: tensor<2x3xf32>, %y: tensor<?x3xf32>) -> (tensor<2xui32>, tensor<1xui32>, tensor<1xsi32>) {
   %one = coreai.constant dense<1> : tensor<1xsi32>
   %two = coreai.constant dense<2> : tensor<1xsi32>
   %last = coreai.constant dense<-1> : tensor<1x1xsi32>
   %0 = coreai.get_shape %x : tensor<2x3xf32> -> tensor<2xui32>
   %1 = coreai.get_shape %y : tensor<?x3xf32> -> tensor<2xui32>
   %2 = coreai.slice %1, %one, %two, %one : (tensor<2xui32>, tensor<1xsi32>, tensor<1xsi32>, tensor<1xsi32>) -> tensor<1xui32>
-  %3 = coreai.gather_nd %1 at %last : (tensor<2xui32>, tensor<1x1xsi32>) to tensor<1xui32>
-  coreai.output %0, %2, %3 : tensor<2xui32>, tensor<1xui32>, tensor<1xui32>
+  %signed = coreai.cast %1 : tensor<2xui32> to tensor<2xsi32>
+  %3 = coreai.gather_nd %signed at %last : (tensor<2xsi32>, tensor<1x1xsi32>) to tensor<1xsi32>
+  coreai.output %0, %2, %3 : tensor<2xui32>, tensor<1xui32>, tensor<1xsi32>
 }
 
 // CHECK-LABEL: @unknown

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Commands that write an asset: convert, strip.
+// Commands that write an asset: convert, strip, optimize.
 
 #include "Saving.h"
 #include "Terminal.h"
@@ -31,6 +31,7 @@ struct ConvertOptions {
   std::string output;
   std::string weights;
   bool release = false;
+  bool optimize = false;
   bool asJson = false;
   bool quiet = false;
   SaveOptions saving;
@@ -94,6 +95,7 @@ convertAndSave(const std::vector<ProgramFile> &files,
   Progress progress;
   ConvertFilesOptions conversion;
   conversion.release = options.release;
+  conversion.optimize = options.optimize;
   conversion.weights = options.weights;
   conversion.progress = [&](size_t nodes) {
     progress.show("converting: " + llvm::Twine(nodes) + " nodes");
@@ -180,6 +182,9 @@ void tool::addConvert(CLI::App &app, int &exitCode) {
       ->type_name("FOLDER");
   command->add_flag("--release", options->release,
                     "Leave out source files, lines and module names");
+  command->add_flag("-O,--optimize", options->optimize,
+                    "Bring the program into its simplest form, as corten "
+                    "optimize does");
   options->metadata.addTo(*command);
   command->add_flag("--json", options->asJson,
                     "Print as JSON what was written");
@@ -233,4 +238,52 @@ void tool::addStrip(CLI::App &app, int &exitCode) {
   command->footer("Examples:\n"
                   "  corten strip model.aimodel -o stripped.aimodel");
   command->callback([options, &exitCode] { exitCode = runStrip(*options); });
+}
+
+//===----------------------------------------------------------------------===//
+// optimize
+//===----------------------------------------------------------------------===//
+
+namespace {
+struct OptimizeOptions {
+  std::string path;
+  std::string output;
+  bool quiet = false;
+  SaveOptions saving;
+};
+} // namespace
+
+static int runOptimize(const OptimizeOptions &options) {
+  llvm::Expected<std::unique_ptr<Model>> model = Model::open(options.path);
+  if (!model)
+    return fail(model.takeError());
+  uint64_t before = (*model)->info().operations.total();
+  if (llvm::Error error = (*model)->optimize())
+    return fail(std::move(error));
+  if (llvm::Error error = (*model)->save(options.output, options.saving))
+    return fail(std::move(error));
+  if (!options.quiet)
+    llvm::outs() << options.output << ": "
+                 << (*model)->info().operations.total()
+                 << " operations, before " << before << '\n';
+  return Success;
+}
+
+void tool::addOptimize(CLI::App &app, int &exitCode) {
+  CLI::App *command = app.add_subcommand(
+      "optimize", "Writes an asset that computes the same with fewer "
+                  "operations. Interface, composites and weights stay.");
+  auto options = std::make_shared<OptimizeOptions>();
+  command->add_option("PATH", options->path, "An asset (NAME.aimodel)")
+      ->required();
+  command
+      ->add_option("-o,--output", options->output,
+                   "The asset to write; may be PATH itself")
+      ->type_name("PATH")
+      ->required();
+  command->add_flag("--quiet", options->quiet, "Print no summary");
+  addSaving(*command, options->saving);
+  command->footer("Examples:\n"
+                  "  corten optimize model.aimodel -o optimized.aimodel");
+  command->callback([options, &exitCode] { exitCode = runOptimize(*options); });
 }

@@ -36,6 +36,7 @@ void addOps(CLI::App &app, int &exitCode);
 void addDoctor(CLI::App &app, int &exitCode);
 void addView(CLI::App &app, int &exitCode);
 void addStrip(CLI::App &app, int &exitCode);
+void addOptimize(CLI::App &app, int &exitCode);
 void addEdit(CLI::App &app, int &exitCode);
 /// Help, and what shells and manuals are made from. Last: it shows the others.
 void addHelp(CLI::App &app, int &exitCode);

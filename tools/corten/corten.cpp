@@ -63,6 +63,7 @@ int main(int argc, char **argv) {
   tool::addInfo(app, exitCode);
   tool::addPrint(app, exitCode);
   tool::addStrip(app, exitCode);
+  tool::addOptimize(app, exitCode);
   tool::addEdit(app, exitCode);
   tool::addDoctor(app, exitCode);
   tool::addOps(app, exitCode);

@@ -133,6 +133,8 @@ struct ConvertOptions {
   /// A folder of safetensors files that the weights are in, by name; empty if
   /// the programs have their own.
   std::string weights;
+  /// Bring the program into its simplest form; see Model::optimize().
+  bool optimize = false;
 };
 
 /// How a program is printed.
@@ -219,7 +221,8 @@ public:
     }
     CortenConvertOptions how = {
         sizeof(CortenConvertOptions), options.release,
-        options.weights.empty() ? nullptr : options.weights.c_str()};
+        options.weights.empty() ? nullptr : options.weights.c_str(),
+        options.optimize};
     CortenModel *model = nullptr;
     if (CortenError *error =
             cortenConvert(all.data(), all.size(), &how, &model))
@@ -316,6 +319,13 @@ public:
 
   /// Removes source lines and module names. Ops keep their numbers.
   Status strip() { return detail::status(cortenModelStrip(handle.get())); }
+
+  /// Brings the program into its simplest form: constants computed, what is the
+  /// same computed once, transposes, reshapes and casts merged. What it
+  /// computes, its interface, its composites and its weights stay.
+  Status optimize() {
+    return detail::status(cortenModelOptimize(handle.get()));
+  }
 
   /// Writes an asset, which replaces one at `path` in one step.
   Status save(const std::string &path, const SaveOptions &options = {}) const {

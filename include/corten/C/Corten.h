@@ -92,6 +92,13 @@ CORTEN_EXPORT CortenError *cortenModelText(CortenModel *model,
 /** Removes source lines and module names. Ops keep their numbers. */
 CORTEN_EXPORT CortenError *cortenModelStrip(CortenModel *model);
 
+/**
+ * Brings the program into its simplest form: constants computed, what is the
+ * same computed once, transposes, reshapes and casts merged. What it computes,
+ * its interface, its composites and its weights stay as they are.
+ */
+CORTEN_EXPORT CortenError *cortenModelOptimize(CortenModel *model);
+
 /** What an asset says about itself; see cortenModelSetMetadata. */
 typedef struct CortenMetadata {
   size_t size; /**< sizeof(CortenMetadata) */
@@ -161,6 +168,8 @@ typedef struct CortenConvertOptions {
    * programs have their own.
    */
   const char *weights;
+  /** Not 0: bring the program into its simplest form; cortenModelOptimize. */
+  int optimize;
 } CortenConvertOptions;
 
 /**

@@ -14,6 +14,7 @@
 
 #include <memory>
 #include <optional>
+#include <vector>
 
 namespace corten {
 
@@ -71,7 +72,7 @@ private:
   const char *data = nullptr;
   /// Of elements that lie in the program in another way, or not aligned, and
   /// of results.
-  std::shared_ptr<llvm::SmallVector<uint64_t>> owned;
+  std::shared_ptr<std::vector<uint64_t>> owned;
   bool isUniform = false;
 };
 

@@ -28,6 +28,8 @@ struct ProgramFile {
 struct ConvertFilesOptions {
   /// Leave out where ops come from: no files, no lines, no module names.
   bool release = false;
+  /// Bring the program into its simplest form; see Model::optimize().
+  bool optimize = false;
   /// A folder of safetensors that the weights are in; empty if the programs
   /// have their own.
   std::string weights;

@@ -74,6 +74,12 @@ public:
   /// of ops stay, so that recordings can still be matched with the original.
   void stripDebugInfo();
 
+  /// Brings the program into its simplest form: constants computed, what is
+  /// the same computed once, transposes, reshapes and casts merged. What it
+  /// computes, its interface, its composites and its weights stay as they are.
+  /// After a failure the model is of no use.
+  llvm::Error optimize();
+
   /// What an asset that is written says about itself. completeMetadata() fills
   /// in what is left open.
   AssetMetadata &metadata();

@@ -780,8 +780,9 @@ class TestBadInput:
                 program.mkdir()
         out = asset.with_name("out.aimodel")
         for command in file_commands():
-            extra = {"strip": ["-o", out], "convert": ["-o", out], "diff": [asset]}
-            answer = corten(command, asset, *extra.get(command, []))
+            writes = command in ("strip", "optimize", "convert")
+            extra = ["-o", out] if writes else [asset] if command == "diff" else []
+            answer = corten(command, asset, *extra)
             assert (answer.status, answer.out) == (2, ""), command
             assert answer.err.startswith("corten: error: ")
             assert answer.err.count("\n") == 1
