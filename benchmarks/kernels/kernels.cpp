@@ -1,0 +1,433 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// How fast products and convolutions of the runtime are, against what the
+// machine can do, measured in the same run: a line of JSON for each.
+//
+//   corten-bench-kernels [--threads 1,2] [--isa avx2] [--filter conv]
+//                        [--seconds 0.3]
+
+#include "corten/Runtime/Kernel.h"
+#include "corten/Runtime/Panels.h"
+#include "corten/Runtime/ThreadPool.h"
+#include "corten/Runtime/TileProgram.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <functional>
+#include <sstream>
+#include <sys/mman.h>
+#include <vector>
+#ifdef __x86_64__
+#include <immintrin.h>
+#endif
+
+using namespace corten::runtime;
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double secondsSince(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+/// Memory in large pages, as packed weights are to be.
+class Memory {
+public:
+  explicit Memory(size_t bytes) : bytes(std::max<size_t>(bytes, 1)) {
+    data = mmap(nullptr, this->bytes, PROT_READ | PROT_WRITE,
+                MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (data == MAP_FAILED) {
+      std::perror("mmap");
+      std::exit(1);
+    }
+    madvise(data, this->bytes, MADV_HUGEPAGE);
+  }
+  ~Memory() { munmap(data, bytes); }
+  Memory(const Memory &) = delete;
+  Memory &operator=(const Memory &) = delete;
+
+  void *get() const { return data; }
+
+private:
+  size_t bytes;
+  void *data;
+};
+
+struct Options {
+  std::vector<int> threads = {1, 2};
+  Isa isa = detectedIsa();
+  std::string filter;
+  double seconds = 0.3;
+};
+
+//===----------------------------------------------------------------------===//
+// What the machine can do
+//===----------------------------------------------------------------------===//
+
+/// Short, so that one of many rounds is not interrupted.
+constexpr int kPeakRounds = 20000;
+constexpr int kRepetitions = 60;
+
+#ifdef __x86_64__
+/// Multiplications and additions that wait for nothing.
+#define MULTIPLY(NAME, TARGET, VECTOR, PREFIX, SUMS)                           \
+  __attribute__((target(TARGET))) float NAME() {                               \
+    VECTOR sums[SUMS] = {};                                                    \
+    VECTOR a = PREFIX##_set1_ps(0.9999f), b = PREFIX##_set1_ps(0.1f);          \
+    for (int i = 0; i != kPeakRounds; ++i)                                     \
+      _Pragma("GCC unroll 16") for (int j = 0; j != (SUMS); ++j) sums[j] =     \
+          PREFIX##_fmadd_ps(sums[j], a, b);                                    \
+    for (int j = 1; j != (SUMS); ++j)                                          \
+      sums[0] = PREFIX##_add_ps(sums[0], sums[j]);                             \
+    return sums[0][0];                                                         \
+  }
+MULTIPLY(multiplyWide, "avx512f,fma", __m512, _mm512, 16)
+MULTIPLY(multiplyNarrow, "avx2,fma", __m256, _mm256, 12)
+#undef MULTIPLY
+constexpr double kWideWork = 2.0 * 16 * 16 * kPeakRounds;
+constexpr double kNarrowWork = 2.0 * 8 * 12 * kPeakRounds;
+#endif
+
+volatile float unused;
+
+/// In GFLOP/s.
+double measurePeak(Isa isa, ThreadPool &pool) {
+  double best = 0;
+  ThreadPool::Active active(pool);
+#ifdef __x86_64__
+  if (isa < Isa::Avx2)
+    return 0;
+  bool isWide = isa >= Isa::Avx512;
+  for (int round = 0; round != kRepetitions; ++round) {
+    auto start = Clock::now();
+    pool.run(pool.threads(), [&](int64_t, int) {
+      unused = isWide ? multiplyWide() : multiplyNarrow();
+    });
+    double work = (isWide ? kWideWork : kNarrowWork) * pool.threads();
+    best = std::max(best, work / secondsSince(start) * 1e-9);
+  }
+#endif
+  return best;
+}
+
+/// Reading memory that is in no cache, in GB/s.
+double measureReading(ThreadPool &pool) {
+  constexpr int64_t kBytes = 256 << 20, kChunk = 1 << 20;
+  static Memory memory(kBytes);
+  static bool isFilled = false;
+  if (!isFilled)
+    std::memset(memory.get(), 1, kBytes);
+  isFilled = true;
+  double best = 0;
+  for (int round = 0; round != 5; ++round) {
+    auto start = Clock::now();
+    pool.run(kBytes / kChunk, [&](int64_t chunk, int) {
+      const auto *from =
+          static_cast<const uint64_t *>(memory.get()) + chunk * (kChunk / 8);
+      uint64_t sums[8] = {};
+      for (int64_t i = 0; i != kChunk / 8; i += 8)
+        for (int j = 0; j != 8; ++j)
+          sums[j] += from[i + j];
+      unused = float(sums[0] + sums[1] + sums[2] + sums[3] + sums[4] + sums[5] +
+                     sums[6] + sums[7]);
+    });
+    best = std::max(best, double(kBytes) / secondsSince(start) * 1e-9);
+  }
+  return best;
+}
+
+std::string machine() {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);)
+    if (line.starts_with("model name"))
+      return line.substr(line.find(':') + 2);
+  return "unknown";
+}
+
+//===----------------------------------------------------------------------===//
+// What is measured
+//===----------------------------------------------------------------------===//
+
+/// A call with operands of its own; weights come from many copies, so that they
+/// are in no cache, as in a whole model.
+struct Case {
+  std::string name;
+  PortableKernel kernel;
+  std::vector<std::vector<int64_t>> shapes;
+  /// Whether channels of the input lie one after the other; those of the output
+  /// do.
+  bool isLast = false;
+  std::vector<int64_t> output;
+  std::vector<int64_t> numbers = {};
+  double multiplications = 0;
+  bool hasBias = true;
+  ElementType weights = ElementType::F32;
+  bool rotates = true;
+};
+
+std::vector<Case> products() {
+  std::vector<Case> cases;
+  const std::pair<int64_t, int64_t> matrices[] = {
+      {768, 768}, {768, 3072}, {3072, 768}, {896, 4864}, {4864, 896}};
+  for (ElementType type : {ElementType::F32, ElementType::BF16})
+    for (int64_t m : {1, 8, 32, 128, 197, 512, 1500})
+      for (auto [k, n] : matrices) {
+        if (type != ElementType::F32 && (m > 128 || k != 896))
+          continue;
+        Case test{"product " + std::string(spelling(type)) +
+                      " m=" + std::to_string(m) + " k=" + std::to_string(k) +
+                      " n=" + std::to_string(n),
+                  PortableKernel::MatMulPacked,
+                  {{m, k}, {panelCount(n), k, kPanelWidth}},
+                  false,
+                  {m, n}};
+        test.multiplications = double(m * k * n);
+        test.weights = type;
+        cases.push_back(test);
+      }
+  for (auto [m, k, n] : {std::tuple{128, 64, 128},
+                         {128, 128, 64},
+                         {1, 64, 1024},
+                         {1, 1024, 64},
+                         {1024, 64, 1024}}) {
+    Case test{"attention m=" + std::to_string(m) + " k=" + std::to_string(k) +
+                  " n=" + std::to_string(n),
+              PortableKernel::MatMul,
+              {{12, m, k}, {12, k, n}},
+              false,
+              {12, m, n}};
+    test.multiplications = 12.0 * m * k * n;
+    test.hasBias = false;
+    test.rotates = false;
+    cases.push_back(test);
+  }
+  return cases;
+}
+
+Case convolution(int64_t extent, int64_t channels, int64_t outputs,
+                 int64_t kernel, int64_t stride, bool isLast = true,
+                 int64_t groups = 1) {
+  int64_t after = (extent - 1) / stride + 1;
+  int64_t depth = kernel * kernel * channels / groups;
+  Case test{
+      "conv " + std::to_string(kernel) + "x" + std::to_string(kernel) + "/" +
+          std::to_string(stride) + " " + std::to_string(extent) + " " +
+          std::to_string(channels) + "->" + std::to_string(outputs) +
+          (groups > 1 ? " groups" : "") + (isLast ? "" : " rows"),
+      PortableKernel::ConvolutionPacked,
+      {{1, channels, extent, extent},
+       {groups, panelCount(outputs / groups), depth, kPanelWidth}},
+      isLast,
+      {1, outputs, after, after},
+      {kernel, kernel, stride, stride, 1, 1, kernel / 2, kernel / 2, groups}};
+  test.multiplications = double(after * after * outputs * depth);
+  return test;
+}
+
+Case depthwise(int64_t extent, int64_t channels, int64_t kernel,
+               int64_t stride) {
+  Case test = convolution(extent, channels, channels, kernel, stride);
+  test.name = "depthwise " + test.name;
+  test.kernel = PortableKernel::ConvolutionDepthwise;
+  test.shapes[1] = {kernel * kernel, channels};
+  test.numbers.pop_back();
+  test.multiplications /= double(channels);
+  return test;
+}
+
+std::vector<Case> convolutions() {
+  return {
+      convolution(56, 64, 64, 3, 1),
+      convolution(28, 128, 128, 3, 1),
+      convolution(14, 256, 256, 3, 1),
+      convolution(7, 512, 512, 3, 1),
+      convolution(56, 128, 128, 3, 2),
+      convolution(56, 64, 256, 1, 1),
+      convolution(28, 512, 128, 1, 1),
+      convolution(14, 1024, 256, 1, 1),
+      convolution(7, 512, 2048, 1, 1),
+      convolution(56, 24, 144, 1, 1),
+      convolution(56, 144, 24, 1, 1),
+      convolution(112, 32, 16, 1, 1),
+      convolution(224, 3, 64, 7, 2, false),
+      convolution(224, 3, 32, 3, 2, false),
+      convolution(56, 64, 64, 3, 1, false),
+      convolution(28, 256, 256, 3, 1, true, 32),
+      depthwise(112, 32, 3, 1),
+      depthwise(112, 96, 3, 2),
+      depthwise(56, 144, 3, 1),
+      depthwise(14, 384, 3, 1),
+      depthwise(7, 960, 3, 1),
+      depthwise(56, 96, 7, 1),
+  };
+}
+
+void fill(void *data, ElementType type, int64_t count) {
+  for (int64_t i = 0; i != count; ++i) {
+    float value = float((i * 7919) % 2001 - 1000) * 1e-3f;
+    if (type == ElementType::F32)
+      static_cast<float *>(data)[i] = value;
+    else
+      static_cast<BFloat16 *>(data)[i] = BFloat16(value);
+  }
+}
+
+/// With its channels, axis 1, one after the other.
+void putChannelsLast(Tensor &tensor) {
+  int64_t step = tensor.extents[1];
+  tensor.steps[1] = 1;
+  for (int axis = tensor.rank; axis-- > 2;) {
+    tensor.steps[axis] = step;
+    step *= tensor.extents[axis];
+  }
+  tensor.steps[0] = step;
+}
+
+/// relu(x + bias)
+TileProgram biasRelu() {
+  TileProgram program;
+  program.numInputs = 2;
+  program.numRegisters = 2;
+  program.instructions = {{TileOpcode::Add, 0, 0, 1}, {TileOpcode::Relu, 0, 0}};
+  program.results = {0};
+  return program;
+}
+
+/// The shortest mean of some rounds, in seconds.
+double bestTime(double seconds, const std::function<void(int64_t)> &call) {
+  int64_t turn = 0;
+  call(turn++);
+  auto start = Clock::now();
+  call(turn++);
+  double once = secondsSince(start);
+  int64_t calls = std::max<int64_t>(1, int64_t(0.0005 / once));
+  double best = 1e9;
+  auto begin = Clock::now();
+  do {
+    start = Clock::now();
+    for (int64_t i = 0; i != calls; ++i)
+      call(turn++);
+    best = std::min(best, secondsSince(start) / double(calls));
+  } while (secondsSince(begin) < seconds);
+  return best;
+}
+
+struct Result {
+  const KernelVariant *variant;
+  double seconds;
+  double weightBytes;
+};
+
+Result measure(const Case &test, const Options &options, ThreadPool &pool) {
+  Tensor x(ElementType::F32, nullptr, test.shapes[0]);
+  Tensor weights(test.weights, nullptr, test.shapes[1]);
+  Tensor output(ElementType::F32, nullptr, test.output);
+  if (test.isLast)
+    putChannelsLast(x);
+  if (x.rank == 4)
+    putChannelsLast(output);
+  int64_t weightBytes = weights.size() * int64_t(byteSize(test.weights));
+  int64_t apart = (weightBytes + 4095) / 4096 * 4096;
+  int64_t copies = test.rotates ? (96 << 20) / apart + 2 : 1;
+  Memory left(size_t(x.size()) * 4), right(size_t(apart * copies)),
+      results(size_t(output.size()) * 4);
+  std::vector<float> bias(4096, 0.5f);
+  fill(left.get(), ElementType::F32, x.size());
+  fill(right.get(), test.weights, weights.size());
+  for (int64_t i = 1; i < copies; ++i)
+    std::memcpy(static_cast<char *>(right.get()) + i * apart, right.get(),
+                size_t(weightBytes));
+  x.data = left.get();
+  weights.data = right.get();
+  output.data = results.get();
+  bool isMatrix = test.kernel == PortableKernel::MatMulPacked;
+  std::vector<int64_t> biasSteps(test.output.size());
+  biasSteps[isMatrix ? test.output.size() - 1 : 1] = 1;
+  bias.resize(size_t(*std::ranges::max_element(test.output)));
+  Tensor offsets =
+      Tensor(ElementType::F32, bias.data(), {}).view(test.output, biasSteps);
+  std::vector<Tensor> inputs = {x, weights};
+  TileProgram program = biasRelu();
+  Invocation invocation{inputs, {&output, 1}, test.numbers};
+  if (test.hasBias) {
+    inputs.push_back(offsets);
+    invocation.inputs = inputs;
+    invocation.program = &program;
+  }
+  invocation.pool = &pool;
+  const KernelVariant *variant =
+      selectVariant(test.kernel, options.isa, invocation);
+  if (!variant)
+    return {nullptr, 0, 0};
+  Memory scratch(variant->scratch ? variant->scratch(invocation) : 0);
+  invocation.scratch = scratch.get();
+  double seconds = bestTime(options.seconds, [&](int64_t turn) {
+    inputs[1].data = static_cast<char *>(right.get()) + turn % copies * apart;
+    ThreadPool::Active active(pool);
+    if (Error error = variant->function(invocation)) {
+      std::fprintf(stderr, "%s\n", error.message().c_str());
+      std::exit(1);
+    }
+  });
+  return {variant, seconds, double(weightBytes)};
+}
+
+Options parse(int argc, char **argv) {
+  Options options;
+  for (int i = 1; i + 1 < argc; i += 2) {
+    std::string name = argv[i], value = argv[i + 1];
+    if (name == "--threads") {
+      options.threads.clear();
+      std::stringstream list(value);
+      for (std::string part; std::getline(list, part, ',');)
+        options.threads.push_back(std::stoi(part));
+    } else if (name == "--isa") {
+      for (Isa isa : {Isa::Avx2, Isa::Avx512, Isa::Avx512Bf16, Isa::Amx})
+        if (corten::runtime::name(isa) == value && isa <= detectedIsa())
+          options.isa = isa;
+    } else if (name == "--filter") {
+      options.filter = value;
+    } else if (name == "--seconds") {
+      options.seconds = std::stod(value);
+    }
+  }
+  return options;
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  Options options = parse(argc, argv);
+  std::vector<Case> cases = products();
+  std::ranges::copy(convolutions(), std::back_inserter(cases));
+  for (int threads : options.threads) {
+    std::shared_ptr<ThreadPool> pool = ThreadPool::shared(threads);
+    double peak = measurePeak(options.isa, *pool);
+    double reading = measureReading(*pool);
+    std::printf("{\"machine\": \"%s\", \"isa\": \"%s\", \"threads\": %d, "
+                "\"peak_gflops\": %.1f, \"read_gbs\": %.1f}\n",
+                machine().c_str(), std::string(name(options.isa)).c_str(),
+                threads, peak, reading);
+    for (const Case &test : cases) {
+      if (test.name.find(options.filter) == std::string::npos)
+        continue;
+      Result result = measure(test, options, *pool);
+      if (!result.variant)
+        continue;
+      double gflops = 2 * test.multiplications / result.seconds * 1e-9;
+      double rate = result.weightBytes / result.seconds * 1e-9;
+      std::printf("{\"name\": \"%s\", \"variant\": \"%s\", \"threads\": %d, "
+                  "\"us\": %.1f, \"gflops\": %.1f, \"of_peak\": %.2f, "
+                  "\"weights_gbs\": %.1f, \"of_reading\": %.2f}\n",
+                  test.name.c_str(), std::string(result.variant->name).c_str(),
+                  threads, result.seconds * 1e6, gflops,
+                  peak ? gflops / peak : 0, rate, rate / reading);
+      std::fflush(stdout);
+    }
+  }
+}
