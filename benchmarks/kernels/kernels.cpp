@@ -430,7 +430,7 @@ int main(int argc, char **argv) {
                   "\"of_peak\": %.2f, "
                   "\"weights_gbs\": %.1f, \"of_reading\": %.2f}\n",
                   test.name.c_str(), std::string(result.variant->name).c_str(),
-                  threads, result.seconds * 1e6, gflops,
+                  threads, result.seconds * 1e6, gflops, peak,
                   peak ? gflops / peak : 0, rate, rate / reading);
       std::fflush(stdout);
     }
