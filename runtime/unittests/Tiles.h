@@ -10,6 +10,7 @@
 
 #include "corten/Runtime/TileProgram.h"
 
+#include <algorithm>
 #include <random>
 
 namespace corten::runtime {
@@ -157,6 +158,25 @@ inline testing::AssertionResult sameElements(const AnyTensor &actual,
              << "element " << i << ": " << a << " is not " << b;
   }
   return testing::AssertionSuccess();
+}
+
+/// A view of the shape with its axes in memory in another order, and with
+/// stride 0 along some.
+inline Tensor viewOf(AnyTensor &memory, std::span<const int64_t> shape,
+                     std::mt19937 &random, bool mayRepeat) {
+  std::vector<int> order(shape.size());
+  for (size_t i = 0; i != order.size(); ++i)
+    order[i] = int(i);
+  if (random() % 2)
+    std::shuffle(order.begin(), order.end(), random);
+  std::vector<int64_t> steps(shape.size());
+  int64_t next = random() % 4 == 0 ? 2 : 1;
+  for (int axis : order) {
+    bool isRepeated = mayRepeat && random() % 3 == 0;
+    steps[axis] = isRepeated ? 0 : next;
+    next *= isRepeated ? 1 : shape[axis] + (random() % 4 == 0);
+  }
+  return memory.tensor.view(shape, steps);
 }
 
 /// The forms that this CPU can run.

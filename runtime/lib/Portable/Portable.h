@@ -109,6 +109,11 @@ decltype(auto) withWidth(ElementType type, Function &&function) {
   }
 }
 
+/// An element, as a number.
+template <typename T> double numberAt(const Tensor &tensor, int64_t offset) {
+  return double(ComputeType<T>(tensor.as<T>()[offset]));
+}
+
 /// Copies elements of the same type and shape, wherever they lie: they need not
 /// be aligned.
 void copyElements(const Tensor &from, const Tensor &to);

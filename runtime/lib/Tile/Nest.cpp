@@ -9,7 +9,18 @@ using namespace corten::runtime::tile;
 
 Nest::Nest(std::span<const Tensor *const> operands)
     : numOperands(int(operands.size())) {
-  const Tensor &shape = *operands.front();
+  // The one that repeats least; of those the first.
+  const Tensor *chosen = nullptr;
+  int most = -1;
+  for (const Tensor *operand : operands) {
+    int moving = 0;
+    for (int axis = 0; axis != operand->rank; ++axis)
+      moving += operand->extents[axis] != 1 && operand->steps[axis] != 0;
+    if (moving > most)
+      chosen = operand;
+    most = std::max(most, moving);
+  }
+  const Tensor &shape = *chosen;
   // Sorted as they are put in; axes of one stride stay in order.
   std::array<int, kMaxRank> order;
   int axes = 0;

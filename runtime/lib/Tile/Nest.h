@@ -25,8 +25,8 @@ struct Nest {
   /// Of each axis: of each operand, in elements.
   std::array<std::array<int64_t, kMaxOperands>, kMaxRank> steps;
 
-  /// Tensors of one shape. Axes come in the order of the strides of the first
-  /// one, and those that are one long axis in all of them become one.
+  /// Tensors of one shape. Axes come in the order of the strides of the one
+  /// that repeats least, and those that are one long axis in all become one.
   explicit Nest(std::span<const Tensor *const> operands);
 
   int64_t size() const;

@@ -6,6 +6,7 @@
 
 #include "Elements.h"
 #include "Math.h"
+#include "Reductions.h"
 #include "Vectors.h"
 
 namespace corten::runtime::CORTEN_LEVEL {
@@ -57,10 +58,6 @@ void choose(const int32_t *condition, const int32_t *a, const int32_t *b,
   for (int64_t i = 0; i < count; i += kWidth)
     store(to + i, I(load(condition + i) != 0) ? load(a + i) : load(b + i));
 }
-
-/// NaN wins; of two zeros the first.
-F maximum(F a, F b) { return I(b == b) ? larger(b, a) : b; }
-F minimum(F a, F b) { return I(b == b) ? smaller(b, a) : b; }
 
 /// Instructions that read nothing.
 void executeImmediate(const tile::Code &code,

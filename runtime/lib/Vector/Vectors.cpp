@@ -7,7 +7,13 @@
 using namespace corten::runtime;
 
 const Vectors CORTEN_LEVEL::kVectors = {
-    CORTEN_BY_LEVEL(Isa::Avx512, Isa::Avx2),
-    CORTEN_LEVEL::runTiles,
-    CORTEN_LEVEL::kProducts,
+    .isa = CORTEN_BY_LEVEL(Isa::Avx512, Isa::Avx2),
+    .runTiles = CORTEN_LEVEL::runTiles,
+    .products = CORTEN_LEVEL::kProducts,
+    .reductions = {CORTEN_LEVEL::runTiles, CORTEN_LEVEL::reduceRows,
+                   CORTEN_LEVEL::reduceColumns},
+    .softmaxRow = CORTEN_LEVEL::softmaxRow,
+    .softmaxColumns = CORTEN_LEVEL::softmaxColumns,
+    .normalizeRow = CORTEN_LEVEL::normalizeRow,
+    .attend = CORTEN_LEVEL::attend,
 };

@@ -16,6 +16,9 @@ enum class PaddingMode : int64_t { Replicate, Reflect, Symmetric, Circular };
 /// What becomes of an element that an update meets.
 enum class ScatterMode : int64_t { Update, Add, Sub, Mul, Div, Max, Min };
 
+/// What a reduction does; each means what the portable kernel of its name does.
+enum class ReduceMode : int64_t { Sum, Mean, Product, Max, Min, All, Any };
+
 } // namespace corten::runtime
 
 #endif // CORTEN_RUNTIME_MODES_H

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Attention, a block of queries of one batch at a time.
+
+#include "../Portable/Portable.h"
+#include "../Vector/Variants.h"
+#include "Nest.h"
+
+#include <bit>
+
+using namespace corten::runtime;
+using namespace corten::runtime::tile;
+
+static bool acceptsAttention(const Invocation &call) {
+  const Tensor &queries = call.input(0);
+  const Tensor &keys = call.input(1);
+  const Tensor &values = call.input(2);
+  const Tensor &mask = call.input(3);
+  const Tensor &output = call.output();
+  int rank = queries.rank;
+  if (rank < 2 || tileLane(queries.type) != TileLane::F)
+    return false;
+  for (const Tensor *other : {&keys, &values, &output})
+    if (other->rank != rank || other->type != queries.type)
+      return false;
+  if (mask.data && (mask.rank != rank || (mask.type != ElementType::Bool &&
+                                          mask.type != queries.type)))
+    return false;
+  // Rows of queries and keys are as long, and so on: what fits is in one list
+  // of pairs.
+  int row = rank - 2;
+  int column = rank - 1;
+  std::pair<int64_t, int64_t> pairs[] = {
+      {queries.extents[column], keys.extents[column]},
+      {keys.extents[row], values.extents[row]},
+      {output.extents[row], queries.extents[row]},
+      {output.extents[column], values.extents[column]},
+      {mask.data ? mask.extents[row] : queries.extents[row],
+       queries.extents[row]},
+      {mask.data ? mask.extents[column] : keys.extents[row],
+       keys.extents[row]}};
+  for (auto [a, b] : pairs)
+    if (a != b)
+      return false;
+  for (int axis = 0; axis != row; ++axis)
+    for (const Tensor *other : {&keys, &values, &output, &mask})
+      if ((other != &mask || mask.data) &&
+          other->extents[axis] != queries.extents[axis])
+        return false;
+  return queries.extents[column] <= kAttentionWidth &&
+         values.extents[column] <= kAttentionWidth && keys.extents[row] > 0;
+}
+
+static Error runAttention(const Vectors &vectors, const Invocation &call) {
+  const Tensor &queries = call.input(0);
+  const Tensor &keys = call.input(1);
+  const Tensor &output = call.output();
+  int row = queries.rank - 2;
+  int column = queries.rank - 1;
+  int64_t numQueries = queries.extents[row];
+  int64_t blocks = (numQueries + kAttentionQueries - 1) / kAttentionQueries;
+  int64_t batches = 1;
+  for (int axis = 0; axis != row; ++axis)
+    batches *= queries.extents[axis];
+  runChunks(call.pool, batches * blocks, [&](int64_t chunk) {
+    int64_t first = chunk % blocks * kAttentionQueries;
+    auto rowsOf = [&](const Tensor &tensor, int64_t skipped) -> Rows {
+      int64_t offset = skipped * tensor.steps[row];
+      int64_t batch = chunk / blocks;
+      for (int axis = row - 1; axis >= 0; --axis) {
+        offset += batch % queries.extents[axis] * tensor.steps[axis];
+        batch /= queries.extents[axis];
+      }
+      return {tensor.as<char>() + offset * int64_t(byteSize(tensor.type)),
+              tensor.steps[column], tensor.steps[row], tensor.type};
+    };
+    const Tensor &mask = call.input(3);
+    vectors.attend(
+        {.queries = rowsOf(queries, first),
+         .keys = rowsOf(keys, 0),
+         .values = rowsOf(call.input(2), 0),
+         .mask = mask.data ? rowsOf(mask, first) : Rows{},
+         .output = rowsOf(output, first),
+         .numQueries = std::min<int64_t>(kAttentionQueries, numQueries - first),
+         .firstQuery = first,
+         .numKeys = keys.extents[row],
+         .depth = queries.extents[column],
+         .width = output.extents[column],
+         .scale = std::bit_cast<double>(call.number(0)),
+         .isCausal = call.number(1) != 0});
+  });
+  return Error::success();
+}
+CORTEN_VARIANTS(Attention, acceptsAttention, runAttention, nullptr)

@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Attention of a block of queries: keys and values pass by in blocks, and what
+// there is so far is scaled when a larger product turns up. Nothing of the size
+// of all products is ever stored.
+
+#include "Elements.h"
+#include "Math.h"
+#include "Vectors.h"
+
+namespace corten::runtime::CORTEN_LEVEL {
+namespace {
+
+using tile::Rows;
+
+constexpr int64_t kQueries = kAttentionQueries;
+constexpr int64_t kWide = kAttentionWidth;
+constexpr int64_t kKeys = 64;
+
+int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+int64_t wholeVectors(int64_t count) {
+  return (count + kWidth - 1) / kWidth * kWidth;
+}
+
+/// A row as floats, with zeros up to a whole vector.
+void readRow(const Rows &rows, int64_t row, int64_t first, int64_t count,
+             float *to) {
+  withElement(rows.type, [&]<typename Element>() {
+    using Type = typename Element::Type;
+    const Type *from = static_cast<const Type *>(rows.data) +
+                       row * rows.rowStep + first * rows.step;
+    loadLanes<Element>(from, rows.step, reinterpret_cast<int32_t *>(to), count);
+  });
+}
+
+/// `c += a b` of R rows and V vectors of columns.
+template <int R, int V>
+inline void multiply(const float *a, int64_t stepA, const float *b,
+                     int64_t stepB, float *c, int64_t stepC, int64_t depth) {
+  F sums[R][V];
+  for (int r = 0; r != R; ++r)
+    for (int v = 0; v != V; ++v)
+      sums[r][v] = load(c + r * stepC + v * kWidth);
+  for (int64_t k = 0; k != depth; ++k) {
+    F columns[V];
+    for (int v = 0; v != V; ++v)
+      columns[v] = load(b + k * stepB + v * kWidth);
+    for (int r = 0; r != R; ++r) {
+      F factor = splat(a[r * stepA + k]);
+      for (int v = 0; v != V; ++v)
+        sums[r][v] = fma(factor, columns[v], sums[r][v]);
+    }
+  }
+  for (int r = 0; r != R; ++r)
+    for (int v = 0; v != V; ++v)
+      store(c + r * stepC + v * kWidth, sums[r][v]);
+}
+
+/// Of any number of rows, and columns of whole vectors.
+void product(const float *a, int64_t stepA, const float *b, int64_t stepB,
+             float *c, int64_t stepC, int64_t rows, int64_t depth,
+             int64_t columns) {
+  constexpr int kRows = CORTEN_BY_LEVEL(6, 4);
+  constexpr int kVectors = CORTEN_BY_LEVEL(4, 2);
+  int64_t j = 0;
+  for (; j + kVectors * kWidth <= columns; j += kVectors * kWidth) {
+    int64_t i = 0;
+    for (; i + kRows <= rows; i += kRows)
+      multiply<kRows, kVectors>(a + i * stepA, stepA, b + j, stepB,
+                                c + i * stepC + j, stepC, depth);
+    for (; i != rows; ++i)
+      multiply<1, kVectors>(a + i * stepA, stepA, b + j, stepB,
+                            c + i * stepC + j, stepC, depth);
+  }
+  for (; j != columns; j += kWidth) {
+    int64_t i = 0;
+    for (; i + kRows <= rows; i += kRows)
+      multiply<kRows, 1>(a + i * stepA, stepA, b + j, stepB, c + i * stepC + j,
+                         stepC, depth);
+    for (; i != rows; ++i)
+      multiply<1, 1>(a + i * stepA, stepA, b + j, stepB, c + i * stepC + j,
+                     stepC, depth);
+  }
+}
+
+/// Eight rows of eight floats become columns.
+void transpose(const float *from, int64_t step, float *to, int64_t stepTo) {
+  __m256 r[8], s[8];
+  for (int i = 0; i != 8; ++i)
+    r[i] = _mm256_loadu_ps(from + i * step);
+  for (int i = 0; i != 8; i += 2) {
+    s[i] = _mm256_unpacklo_ps(r[i], r[i + 1]);
+    s[i + 1] = _mm256_unpackhi_ps(r[i], r[i + 1]);
+  }
+  for (int i = 0; i != 8; i += 4)
+    for (int j = 0; j != 2; ++j) {
+      r[i + 2 * j] =
+          _mm256_shuffle_ps(s[i + j], s[i + j + 2], _MM_SHUFFLE(1, 0, 1, 0));
+      r[i + 2 * j + 1] =
+          _mm256_shuffle_ps(s[i + j], s[i + j + 2], _MM_SHUFFLE(3, 2, 3, 2));
+    }
+  for (int i = 0; i != 4; ++i) {
+    _mm256_storeu_ps(to + i * stepTo,
+                     _mm256_permute2f128_ps(r[i], r[i + 4], 0x20));
+    _mm256_storeu_ps(to + (i + 4) * stepTo,
+                     _mm256_permute2f128_ps(r[i], r[i + 4], 0x31));
+  }
+}
+
+class Block {
+public:
+  explicit Block(const Attention &job)
+      : job(job), depth(wholeVectors(job.depth)),
+        width(wholeVectors(job.width)) {}
+
+  void run() {
+    for (int64_t i = 0; i != job.numQueries; ++i) {
+      float *row = queries + i * depth;
+      readRow(job.queries, i, 0, job.depth, row);
+      for (int64_t j = 0; j != depth; j += kWidth)
+        store(row + j, load(row + j) * float(job.scale));
+      most[i] = -__builtin_inff();
+      sums[i] = 0;
+      for (int64_t j = 0; j != width; j += kWidth)
+        store(results + i * width + j, F{});
+    }
+    int64_t end = job.numKeys;
+    if (job.isCausal)
+      end = least(end, job.firstQuery + job.numQueries);
+    for (int64_t first = 0; first < end; first += kKeys)
+      take(first, least(kKeys, end - first));
+    finish();
+  }
+
+private:
+  const Attention &job;
+  int64_t depth;
+  int64_t width;
+  alignas(64) float queries[kQueries * kWide];
+  alignas(64) float results[kQueries * kWide];
+  alignas(64) float scores[kQueries * kKeys];
+  alignas(64) float keys[kWide * kKeys];
+  alignas(64) float values[kKeys * kWide];
+  alignas(64) float some[8 * kWide];
+  float most[kQueries];
+  double sums[kQueries];
+
+  void take(int64_t first, int64_t count) {
+    for (int64_t i = 0; i != job.numQueries * kKeys; i += kWidth)
+      store(scores + i, F{});
+    if (job.numQueries < 4)
+      multiplyFew(first, count);
+    else
+      multiplyMany(first, count);
+    for (int64_t i = 0; i != job.numQueries; ++i)
+      weigh(i, first, count);
+    for (int64_t i = 0; i != count; ++i)
+      readRow(job.values, first + i, 0, job.width, values + i * width);
+    product(scores, kKeys, values, width, results, width, job.numQueries, count,
+            width);
+  }
+
+  /// Products with keys as columns.
+  void multiplyMany(int64_t first, int64_t count) {
+    for (int64_t key = 0; key < wholeVectors(count); key += 8) {
+      for (int64_t i = 0; i != 8; ++i)
+        readRow(job.keys, first + least(key + i, count - 1), 0, job.depth,
+                some + i * depth);
+      for (int64_t j = 0; j != depth; j += 8)
+        transpose(some + j, depth, keys + j * kKeys + key, kKeys);
+    }
+    product(queries, depth, keys, kKeys, scores, kKeys, job.numQueries,
+            job.depth, wholeVectors(count));
+  }
+
+  /// Products key by key: of a few queries, turning keys over would take
+  /// longer.
+  void multiplyFew(int64_t first, int64_t count) {
+    for (int64_t key = 0; key != count; ++key) {
+      readRow(job.keys, first + key, 0, job.depth, some);
+      for (int64_t i = 0; i != job.numQueries; ++i) {
+        F sum = {};
+        for (int64_t j = 0; j != depth; j += kWidth)
+          sum = fma(load(queries + i * depth + j), load(some + j), sum);
+        float total = 0;
+        for (int lane = 0; lane != kWidth; ++lane)
+          total += sum[lane];
+        scores[i * kKeys + key] = total;
+      }
+    }
+  }
+
+  /// Makes scores of a query weights, and what there is fit to them.
+  void weigh(int64_t query, int64_t first, int64_t count) {
+    constexpr float kHidden = -__builtin_inff();
+    float *row = scores + query * kKeys;
+    if (job.mask.data) {
+      readRow(job.mask, query, first, count, some);
+      bool isTruth = job.mask.type == ElementType::Bool;
+      for (int64_t i = 0; i < count; i += kWidth) {
+        F x = load(row + i);
+        F added = load(some + i);
+        store(row + i,
+              isTruth ? (I(I(added) != 0) ? x : splat(kHidden)) : x + added);
+      }
+    }
+    int64_t seen = count;
+    if (job.isCausal)
+      seen = least(seen, job.firstQuery + query + 1 - first);
+    for (int64_t i = seen < 0 ? 0 : seen; i < wholeVectors(count); ++i)
+      row[i] = kHidden;
+    F largest = splat(most[query]);
+    for (int64_t i = 0; i < count; i += kWidth)
+      largest = larger(load(row + i), largest);
+    float now = kHidden;
+    for (int lane = 0; lane != kWidth; ++lane)
+      now = largest[lane] > now ? largest[lane] : now;
+    // As long as nothing is seen all weights are 0.
+    float base = now == kHidden ? 0 : now;
+    F total = {};
+    for (int64_t i = 0; i < count; i += kWidth) {
+      F weight = exp(load(row + i) - base);
+      store(row + i, weight);
+      total += weight;
+    }
+    double sum = 0;
+    for (int lane = 0; lane != kWidth; ++lane)
+      sum += double(total[lane]);
+    if (now == most[query]) {
+      sums[query] += sum;
+      return;
+    }
+    float factor = ::expf(most[query] - now);
+    sums[query] = sums[query] * double(factor) + sum;
+    for (int64_t j = 0; j != width; j += kWidth) {
+      float *result = results + query * width + j;
+      store(result, load(result) * factor);
+    }
+    most[query] = now;
+  }
+
+  void finish() {
+    for (int64_t i = 0; i != job.numQueries; ++i) {
+      float *row = results + i * width;
+      auto factor = float(1 / sums[i]);
+      for (int64_t j = 0; j != width; j += kWidth)
+        store(row + j, load(row + j) * factor);
+      withElement(job.output.type, [&]<typename Element>() {
+        storeLanes<Element, true>(
+            reinterpret_cast<const int32_t *>(row),
+            static_cast<typename Element::Type *>(job.output.data) +
+                i * job.output.rowStep,
+            job.output.step, job.width);
+      });
+    }
+  }
+};
+} // namespace
+
+void attend(const Attention &job) { Block(job).run(); }
+
+} // namespace corten::runtime::CORTEN_LEVEL
