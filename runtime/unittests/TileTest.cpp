@@ -107,6 +107,23 @@ TEST(Tile, WritesOverItsInput) {
   }
 }
 
+TEST(Tile, PassesOnAnInputThatIsWrittenOver) {
+  AnyTensor x(ElementType::F32, {{1024}});
+  AnyTensor copy(ElementType::F32, {{1024}});
+  TileProgram program = {1, 2, {{Op::Add, 1, 0, 0}}, {}, {1, 0}};
+  for (Isa isa : testedIsas()) {
+    for (int i = 0; i != 1024; ++i)
+      x.tensor.as<float>()[i] = float(i);
+    Tensor outputs[] = {x.tensor, copy.tensor};
+    Invocation call{{&x.tensor, 1}, outputs, {}, &program};
+    ASSERT_EQ(runWith(isa, Kernel::Tile, call), "");
+    for (int i = 0; i != 1024; ++i) {
+      ASSERT_EQ(x.tensor.as<float>()[i], 2 * float(i)) << name(isa);
+      ASSERT_EQ(copy.tensor.as<float>()[i], float(i)) << name(isa);
+    }
+  }
+}
+
 TEST(Tile, SaysWhatDoesNotFit) {
   Owned<float> x({2, 3});
   Owned<float> small({3});

@@ -3,7 +3,7 @@
 // Values between the elements of a tensor: on a grid, or where coordinates say.
 // What lies outside is taken from the edge.
 
-#include "Portable.h"
+#include "Between.h"
 
 #include <algorithm>
 #include <vector>
@@ -11,18 +11,7 @@
 using namespace corten::runtime;
 using namespace corten::runtime::portable;
 
-namespace {
-
-/// Between which two elements of an axis a value lies, and how much of the
-/// second one is in it.
-struct Between {
-  int64_t low = 0;
-  int64_t high = 0;
-  float share = 0;
-};
-} // namespace
-
-static Between locate(float coordinate, int64_t extent, bool isNearest) {
+Between portable::locate(float coordinate, int64_t extent, bool isNearest) {
   // A coordinate that is no number is nowhere: the first element.
   float inside = coordinate > 0 ? std::min(coordinate, float(extent - 1)) : 0;
   if (isNearest) {
@@ -76,27 +65,40 @@ static Error checkField(std::string_view name, const Tensor &input,
   return Error::success();
 }
 
-Error portable::runInterpolate(const Invocation &call) {
+Error portable::checkInterpolate(const Invocation &call) {
   const Tensor &input = call.input(0);
-  const Tensor &scale = call.input(1);
-  const Tensor &offset = call.input(2);
   const Tensor &output = call.output();
-  bool isNearest = call.number(0) != 0;
   if (Error error = checkField("Interpolate", input, output))
     return error;
-  for (const Tensor *numbers : {&scale, &offset})
-    if (numbers->type != ElementType::F32 || numbers->rank != 1 ||
-        numbers->extents[0] != input.rank || output.rank != input.rank)
-      return Error("Interpolate: " + numbers->describe() + " does not fit " +
+  for (size_t i : {1, 2}) {
+    const Tensor &numbers = call.input(i);
+    if (numbers.type != ElementType::F32 || numbers.rank != 1 ||
+        numbers.extents[0] != input.rank || output.rank != input.rank)
+      return Error("Interpolate: " + numbers.describe() + " does not fit " +
                    input.describe());
-  std::vector<std::vector<Between>> tables(input.rank);
-  for (int axis = 0; axis != input.rank; ++axis) {
-    float factor = scale.as<float>()[axis * scale.steps[0]];
-    float shift = offset.as<float>()[axis * offset.steps[0]];
-    for (int64_t i = 0; i != output.extents[axis]; ++i)
-      tables[axis].push_back(locate((float(i) + 0.5f - shift) / factor - 0.5f,
-                                    input.extents[axis], isNearest));
   }
+  return Error::success();
+}
+
+Between portable::locateOnGrid(const Invocation &call, int axis,
+                               int64_t number) {
+  const Tensor &scale = call.input(1);
+  const Tensor &offset = call.input(2);
+  float factor = scale.as<float>()[axis * scale.steps[0]];
+  float shift = offset.as<float>()[axis * offset.steps[0]];
+  return locate((float(number) + 0.5f - shift) / factor - 0.5f,
+                call.input(0).extents[axis], call.number(0) != 0);
+}
+
+Error portable::runInterpolate(const Invocation &call) {
+  const Tensor &input = call.input(0);
+  const Tensor &output = call.output();
+  if (Error error = checkInterpolate(call))
+    return error;
+  std::vector<std::vector<Between>> tables(input.rank);
+  for (int axis = 0; axis != input.rank; ++axis)
+    for (int64_t i = 0; i != output.extents[axis]; ++i)
+      tables[axis].push_back(locateOnGrid(call, axis, i));
   return withType(input.type, [&]<typename T>() -> Error {
     if constexpr (FloatElement<T> || IntegerElement<T>) {
       std::array<int64_t, kMaxRank> place = {};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Functions of vectors. Polynomials are minimax approximations of our own
-// (Remez exchange, in the relative error of the function). How far results are
+// (scripts/polynomials.py makes them). How far results are
 // off is measured over all of f32 in VectorMathTest: up to 2 units in the last
 // place for exp, log, sigmoid, tanh and erf, up to 4 for the others. NaN,
 // infinities, zeros and subnormals are as in the portable kernels.

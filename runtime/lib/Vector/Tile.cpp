@@ -241,6 +241,15 @@ private:
     return reg >= job.code.numInputs && numWrites[reg] == 1;
   }
 
+  /// Whether an input is also a result, beside others: one of those may lie in
+  /// its memory and be written first.
+  bool isPassedOn(int input) const {
+    for (int i = 0; i != job.code.numResults; ++i)
+      if (job.code.numResults > 1 && job.code.results[i] == input)
+        return true;
+    return false;
+  }
+
   /// Whether the elements of a part lie one after the other.
   static bool isDense(const Rows &rows, const Part &part) {
     return rows.step == 1 && (part.numRows == 1 || rows.rowStep == part.count);
@@ -257,7 +266,8 @@ private:
     const char *from = begin(rows, part);
     int32_t *to = storage[input].lanes;
     bool isWhole = part.size() % kWidth == 0;
-    if (isLane(rows.type) && isDense(rows, part) && isWhole) {
+    if (isLane(rows.type) && isDense(rows, part) && isWhole &&
+        !isPassedOn(input)) {
       source[input] = reinterpret_cast<const int32_t *>(from);
       return;
     }

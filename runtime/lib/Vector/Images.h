@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What kernels of images are made of.
+
+#ifndef CORTEN_RUNTIME_LIB_IMAGES_H
+#define CORTEN_RUNTIME_LIB_IMAGES_H
+
+#include "Vectors.h"
+
+namespace corten::runtime {
+
+struct Images {
+  /// The largest, or the sum, of rows without gaps.
+  void (*poolColumns)(ReduceMode mode, const void *const *taps, int64_t numTaps,
+                      ElementType type, void *to, int64_t count);
+  /// Takes up to kTileSize elements into totals.
+  void (*poolRow)(ReduceMode mode, const tile::Rows &from, float *totals,
+                  int64_t count);
+  /// Rows without gaps, each multiplied with its share, added up: as their
+  /// type, or as f32.
+  void (*blendColumns)(const void *const *taps, const float *shares,
+                       int64_t numTaps, ElementType type, void *to,
+                       ElementType toType, int64_t count);
+};
+
+namespace avx2 {
+extern const Images kImages;
+}
+namespace avx512 {
+extern const Images kImages;
+}
+
+#ifdef CORTEN_RUNTIME_X86
+inline const Images &imagesOf(const Vectors &vectors) {
+  return vectors.isa >= Isa::Avx512 ? avx512::kImages : avx2::kImages;
+}
+#endif
+
+} // namespace corten::runtime
+
+#endif // CORTEN_RUNTIME_LIB_IMAGES_H
