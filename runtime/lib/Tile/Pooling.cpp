@@ -16,6 +16,8 @@ namespace {
 /// More taps than windows have that are worth it; a sum of more would need more
 /// digits.
 constexpr int64_t kMaxTaps = 128;
+/// The longest vector of floats.
+constexpr int kRoom = 16;
 
 /// The numbers of a call, for each spatial axis.
 struct Windows {
@@ -172,7 +174,7 @@ static void poolRows(const Vectors &vectors, const Invocation &call,
           to += place[i] * output.steps[i + 2];
         for (int64_t first = 0; first < length; first += kTileSize) {
           int64_t count = std::min<int64_t>(kTileSize, length - first);
-          std::array<float, kTileSize> totals;
+          std::array<float, kTileSize + kRoom> totals;
           totals.fill(mode == ReduceMode::Max
                           ? -std::numeric_limits<float>::infinity()
                           : 0.0f);

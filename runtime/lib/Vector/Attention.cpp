@@ -219,7 +219,11 @@ private:
     float base = now == kHidden ? 0 : now;
     F total = {};
     for (int64_t i = 0; i < count; i += kWidth) {
-      F weight = exp(load(row + i) - base);
+      // The largest is 1: what is too small to count is 0. Subnormal weights
+      // would only be slow.
+      F distance = larger(splat(-80.0f), load(row + i) - base);
+      F weight = exp(distance);
+      weight = I(weight < 1e-30f) ? F{} : weight;
       store(row + i, weight);
       total += weight;
     }

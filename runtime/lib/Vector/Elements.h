@@ -112,6 +112,12 @@ inline void loadLanes(const typename Element::Type *from, int64_t step,
   if (step == 1)
     for (; i + kWidth <= count; i += kWidth)
       store(to + i, Element::lanes(loadAs<Memory>(from + i)));
+  for (; i + kWidth <= count; i += kWidth) {
+    Memory all = {};
+    for (int lane = 0; lane != kWidth; ++lane)
+      all[lane] = from[(i + lane) * step];
+    store(to + i, Element::lanes(all));
+  }
   while (i < count) {
     Memory some = {};
     for (int lane = 0; lane != kWidth && i + lane < count; ++lane)
@@ -135,6 +141,11 @@ inline void storeLanes(const int32_t *from, typename Element::Type *to,
   if (step == 1)
     for (; i + kWidth <= count; i += kWidth)
       store(to + i, narrow(i));
+  for (; i + kWidth <= count; i += kWidth) {
+    Memory all = narrow(i);
+    for (int lane = 0; lane != kWidth; ++lane)
+      to[(i + lane) * step] = all[lane];
+  }
   while (i < count) {
     Memory some = narrow(i);
     for (int lane = 0; lane != kWidth && i + lane < count; ++lane)

@@ -53,20 +53,15 @@ void poolRow(ReduceMode mode, const tile::Rows &from, float *totals,
     alignas(64) int32_t lanes[kTileSize + kWidth];
     loadLanes<Element>(elements, from.step, lanes, count);
     // Behind the last total there may be others: they stay.
+    I place;
+    for (int lane = 0; lane != kWidth; ++lane)
+      place[lane] = lane;
     for (int64_t i = 0; i < count; i += kWidth) {
       F x = F(load(lanes + i));
-      if (i + kWidth <= count) {
-        F total = load(totals + i);
-        store(totals + i,
-              mode == ReduceMode::Max ? maximum(total, x) : total + x);
-        continue;
-      }
-      for (int64_t lane = 0; i + lane != count; ++lane) {
-        F total = splat(totals[i + lane]);
-        F one = splat(x[lane]);
-        totals[i + lane] =
-            (mode == ReduceMode::Max ? maximum(total, one) : total + one)[0];
-      }
+      F total = load(totals + i);
+      F taken = mode == ReduceMode::Max ? maximum(total, x) : total + x;
+      I isInside = place < splat(int32_t(count - i));
+      store(totals + i, isInside ? taken : total);
     }
   });
 }

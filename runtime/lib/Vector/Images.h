@@ -13,7 +13,8 @@ struct Images {
   /// The largest, or the sum, of rows without gaps.
   void (*poolColumns)(ReduceMode mode, const void *const *taps, int64_t numTaps,
                       ElementType type, void *to, int64_t count);
-  /// Takes up to kTileSize elements into totals.
+  /// Takes up to kTileSize elements into totals. There is room for a vector
+  /// behind them.
   void (*poolRow)(ReduceMode mode, const tile::Rows &from, float *totals,
                   int64_t count);
   /// Rows without gaps, each multiplied with its share, added up: as their

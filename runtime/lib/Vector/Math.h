@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Functions of vectors. Polynomials are minimax approximations of our own
-// (scripts/polynomials.py makes them). How far results are
-// off is measured over all of f32 in VectorMathTest: up to 2 units in the last
-// place for exp, log, sigmoid, tanh and erf, up to 4 for the others. NaN,
-// infinities, zeros and subnormals are as in the portable kernels.
+// (scripts/polynomials.py makes them). How far results are off is measured over
+// all of f32 in VectorMathTest: up to 2 units in the last place for exp, log,
+// sigmoid, tanh and erf, up to 4 for the others. NaN, infinities, zeros and
+// subnormals are as in the portable kernels.
 
 #ifndef CORTEN_RUNTIME_LIB_MATH_H
 #define CORTEN_RUNTIME_LIB_MATH_H

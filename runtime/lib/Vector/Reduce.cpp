@@ -79,33 +79,58 @@ template <typename V> auto laneAt(const int32_t *lane) {
   return V(I{*lane})[0];
 }
 
+/// The totals of lanes, from block to block: two halves of a vector of floats
+/// in one of doubles, whole numbers as they are.
+template <typename Op, typename V> struct Lanes;
+template <typename Op> struct Lanes<Op, F> {
+  D sums = firstHalf(Op::start(F{}));
+
+  void take(F block) {
+    sums = Op::apply(Op::apply(sums, firstHalf(block)), secondHalf(block));
+  }
+  void addTo(double &total) const {
+    for (int lane = 0; lane != kWidth / 2; ++lane)
+      total = Op::apply(total, sums[lane]);
+  }
+};
+template <typename Op> struct Lanes<Op, I> {
+  I sums = Op::start(I{});
+
+  void take(I block) { sums = Op::apply(sums, block); }
+  void addTo(int64_t &total) const {
+    for (int lane = 0; lane != kWidth; ++lane)
+      total = Op::apply(total, int64_t(sums[lane]));
+  }
+};
+
 template <typename Op, typename V, typename Total>
 void reduceOneRow(const int32_t *lanes, int64_t count, Total &total) {
   if constexpr (kIsDouble<Op, V>) {
     for (int64_t i = 0; i != count; ++i)
       total = Op::apply(total, Total(laneAt<V>(lanes + i)));
-    return;
-  }
-  for (int64_t first = 0; first < count; first += kBlock) {
-    int64_t length = count - first < kBlock ? count - first : kBlock;
-    const int32_t *from = lanes + first;
-    V sums[4] = {Op::start(V{}), Op::start(V{}), Op::start(V{}),
-                 Op::start(V{})};
-    int64_t i = 0;
-    for (; i + 4 * kWidth <= length; i += 4 * kWidth)
-      for (int part = 0; part != 4; ++part)
-        sums[part] = Op::apply(sums[part], V(load(from + i + part * kWidth)));
-    for (; i + kWidth <= length; i += kWidth)
-      sums[0] = Op::apply(sums[0], V(load(from + i)));
-    if (i != length) {
-      V some = Op::start(V{});
-      for (int lane = 0; i + lane != length; ++lane)
-        some[lane] = laneAt<V>(from + i + lane);
-      sums[1] = Op::apply(sums[1], some);
+  } else {
+    Lanes<Op, V> all;
+    for (int64_t first = 0; first < count; first += kBlock) {
+      int64_t length = count - first < kBlock ? count - first : kBlock;
+      const int32_t *from = lanes + first;
+      V sums[4] = {Op::start(V{}), Op::start(V{}), Op::start(V{}),
+                   Op::start(V{})};
+      int64_t i = 0;
+      for (; i + 4 * kWidth <= length; i += 4 * kWidth)
+        for (int part = 0; part != 4; ++part)
+          sums[part] = Op::apply(sums[part], V(load(from + i + part * kWidth)));
+      for (; i + kWidth <= length; i += kWidth)
+        sums[0] = Op::apply(sums[0], V(load(from + i)));
+      if (i != length) {
+        V some = Op::start(V{});
+        for (int lane = 0; i + lane != length; ++lane)
+          some[lane] = laneAt<V>(from + i + lane);
+        sums[1] = Op::apply(sums[1], some);
+      }
+      all.take(
+          Op::apply(Op::apply(sums[0], sums[1]), Op::apply(sums[2], sums[3])));
     }
-    V sum = Op::apply(Op::apply(sums[0], sums[1]), Op::apply(sums[2], sums[3]));
-    for (int lane = 0; lane != kWidth; ++lane)
-      total = Op::apply(total, Total(sum[lane]));
+    all.addTo(total);
   }
 }
 
