@@ -7,6 +7,7 @@
 #include "corten/Dialect/CoreAI/IR/CoreAIOps.h"
 #include "corten/Dialect/CoreAI/IR/CoreAITypes.h"
 #include "corten/Dialect/DebugInfo/IR/DebugInfoDialect.h"
+#include "corten/Dialect/DebugInfo/IR/SourceLine.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringMap.h"
@@ -20,22 +21,6 @@ using namespace mlir;
 // Places
 //===----------------------------------------------------------------------===//
 
-/// The user's line, if the location has one.
-static FileLineColRange sourceLine(Location location) {
-  FileLineColRange found;
-  location->walk([&](Location inner) {
-    FileLineColRange range = dyn_cast<FileLineColRange>(inner);
-    if (auto debug = dyn_cast<debuginfo::DebugLocationAttr>(inner))
-      range = debug.getSource();
-    // "-" stands for no file.
-    if (!range || range.getStartLine() == 0 || range.getFilename() == "-")
-      return WalkResult::advance();
-    found = range;
-    return WalkResult::interrupt();
-  });
-  return found;
-}
-
 std::string corten::placeOf(Operation *op) {
   std::string place;
   llvm::raw_string_ostream os(place);
@@ -43,7 +28,7 @@ std::string corten::placeOf(Operation *op) {
   if (graph)
     os << graph.getSymName() << ": ";
   os << op->getName().getStringRef();
-  if (FileLineColRange line = sourceLine(op->getLoc()))
+  if (FileLineColRange line = debuginfo::sourceLine(op->getLoc()))
     os << " at " << line.getFilename().getValue() << ':' << line.getStartLine();
   return place;
 }

@@ -2,6 +2,7 @@
 //
 // Reads a program, runs passes on it and prints it again. For tests.
 
+#include "corten/Compiler/Compiler.h"
 #include "corten/Dialect/Registration.h"
 #include "corten/Transforms/Simplification.h"
 #include "mlir/IR/DialectRegistry.h"
@@ -15,6 +16,8 @@ int main(int argc, char **argv) {
   mlir::registerCSEPass();
   mlir::registerSymbolDCEPass();
   corten::registerTransforms();
+  corten::registerCompilerDialects(registry);
+  corten::registerCompilerPasses();
   return mlir::asMainReturnCode(mlir::MlirOptMain(
       argc, argv, "Optimizer driver for Core AI programs\n", registry));
 }

@@ -38,6 +38,8 @@ void addView(CLI::App &app, int &exitCode);
 void addStrip(CLI::App &app, int &exitCode);
 void addOptimize(CLI::App &app, int &exitCode);
 void addEdit(CLI::App &app, int &exitCode);
+void addCompile(CLI::App &app, int &exitCode);
+void addRun(CLI::App &app, int &exitCode);
 /// Help, and what shells and manuals are made from. Last: it shows the others.
 void addHelp(CLI::App &app, int &exitCode);
 

@@ -65,6 +65,8 @@ int main(int argc, char **argv) {
   tool::addStrip(app, exitCode);
   tool::addOptimize(app, exitCode);
   tool::addEdit(app, exitCode);
+  tool::addCompile(app, exitCode);
+  tool::addRun(app, exitCode);
   tool::addDoctor(app, exitCode);
   tool::addOps(app, exitCode);
   tool::addView(app, exitCode);

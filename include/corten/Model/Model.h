@@ -103,6 +103,13 @@ public:
   /// was. See writeAsset().
   llvm::Error save(llvm::StringRef path, SaveOptions options = {});
 
+  /// The bytes of a plan for the engine. Weights that lie in the asset stay
+  /// there: the plan says where, and is of use only together with it, unless
+  /// `isSelfContained`.
+  llvm::Expected<std::string> compile(bool isSelfContained = false);
+  /// The plan as text, in the `plan` dialect.
+  llvm::Expected<std::string> planText();
+
   /// The program, which belongs to the model.
   mlir::ModuleOp module();
 

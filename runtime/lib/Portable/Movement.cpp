@@ -171,3 +171,41 @@ Error portable::runRange(const Invocation &call) {
     }
   });
 }
+
+Error portable::runNumbers(const Invocation &call) {
+  const Tensor &output = call.output();
+  if (!output.isContiguous() || output.size() != int64_t(call.numbers.size()))
+    return unknownType("Numbers", output);
+  return withType(output.type, [&]<typename T>() -> Error {
+    if constexpr (IntegerElement<T> || std::is_same_v<T, bool>) {
+      for (size_t i = 0; i != call.numbers.size(); ++i)
+        output.as<T>()[i] = T(ComputeType<T>(call.numbers[i]));
+      return Error::success();
+    } else {
+      return unknownType("Numbers", output);
+    }
+  });
+}
+
+Error portable::runRangeCount(const Invocation &call) {
+  const Tensor &output = call.output();
+  for (const Tensor &input : call.inputs)
+    if (input.type != call.input().type || input.size() != 1)
+      return unknownType("RangeCount", input);
+  if (output.type != ElementType::SI64 || output.size() != 1)
+    return unknownType("RangeCount", output);
+  return withType(call.input().type, [&]<typename T>() -> Error {
+    if constexpr (FloatElement<T>) {
+      auto read = [&](size_t index) {
+        return double(ComputeType<T>(*call.input(index).as<T>()));
+      };
+      double count = std::ceil((read(1) - read(0)) / read(2));
+      if (!(count < 0x1p62))
+        return Error("RangeCount: the range does not end");
+      *output.as<int64_t>() = count > 0 ? int64_t(count) : 0;
+      return Error::success();
+    } else {
+      return unknownType("RangeCount", call.input());
+    }
+  });
+}

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Files of NumPy with one array each.
+
+#ifndef CORTEN_SUPPORT_NPY_H
+#define CORTEN_SUPPORT_NPY_H
+
+#include "corten/Support/Bytes.h"
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Error.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <string>
+#include <vector>
+
+namespace corten {
+
+/// An array in a mapped file.
+struct NpyArray {
+  /// Without the byte order: "f4", "i8", "b1".
+  std::string type;
+  std::vector<int64_t> shape;
+  /// The first axis is the innermost.
+  bool isFortranOrder = false;
+  SharedBytes elements;
+};
+
+/// Reads the array of a file. Whatever it holds, this is an array or an error.
+llvm::Expected<NpyArray> readNpy(llvm::StringRef path);
+
+/// Writes elements in row-major order.
+void writeNpy(llvm::raw_ostream &os, llvm::StringRef type,
+              llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<char> elements);
+
+} // namespace corten
+
+#endif // CORTEN_SUPPORT_NPY_H

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "corten/Compiler/Compiler.h"
+
+#include "Fusion.h"
+#include "Planner.h"
+#include "Writer.h"
+
+#include "corten/Runtime/PlanFile.h"
+#include "corten/Support/DiagnosticError.h"
+#include "corten/Transforms/Simplification.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/Verifier.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/Passes.h"
+#include "llvm/Support/FileSystem.h"
+
+using namespace corten;
+using namespace mlir;
+
+void corten::registerCompilerDialects(DialectRegistry &registry) {
+  registry.insert<arith::ArithDialect, plan::PlanDialect>();
+}
+
+void corten::loadCompilerDialects(MLIRContext &context) {
+  context.loadDialect<arith::ArithDialect, plan::PlanDialect>();
+}
+
+FailureOr<OwningOpRef<ModuleOp>> corten::planProgram(ModuleOp program) {
+  MLIRContext *context = program.getContext();
+  OwningOpRef<ModuleOp> simple = program.clone();
+  PassManager simplify(context);
+  buildSimplificationPipeline(simplify);
+  if (failed(simplify.run(*simple)))
+    return failure();
+  OwningOpRef<ModuleOp> plans = ModuleOp::create(program.getLoc());
+  OpBuilder builder(context);
+  for (auto graph : simple->getOps<coreai::GraphOp>()) {
+    if (graph.getPriv())
+      continue;
+    builder.setInsertionPointToEnd(plans->getBody());
+    if (failed(Planner(builder).plan(graph)))
+      return failure();
+  }
+  // What nobody uses goes, and what is there twice.
+  PassManager clean(context);
+  clean.addPass(createCSEPass());
+  if (failed(clean.run(*plans)))
+    return failure();
+  fuseTiles(*plans);
+  fuseEpilogues(*plans);
+  return plans;
+}
+
+namespace {
+/// Puts the plan of a program in its place.
+struct PlanPass : PassWrapper<PlanPass, OperationPass<ModuleOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(PlanPass)
+
+  StringRef getArgument() const override { return "coreai-to-plan"; }
+  StringRef getDescription() const override {
+    return "Puts the plan of a program in its place";
+  }
+  void getDependentDialects(DialectRegistry &registry) const override {
+    registerCompilerDialects(registry);
+  }
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    FailureOr<OwningOpRef<ModuleOp>> plans = planProgram(module);
+    if (failed(plans))
+      return signalPassFailure();
+    module.getBody()->clear();
+    module.getBody()->getOperations().splice(
+        module.getBody()->end(), (*plans)->getBody()->getOperations());
+  }
+};
+} // namespace
+
+void corten::registerCompilerPasses() { PassRegistration<PlanPass>(); }
+
+/// When a file was last changed, in nanoseconds.
+static int64_t changeTime(StringRef path) {
+  llvm::sys::fs::file_status status;
+  if (path.empty() || llvm::sys::fs::status(path, status))
+    return 0;
+  return status.getLastModificationTime().time_since_epoch().count();
+}
+
+llvm::Expected<std::string>
+corten::compileProgram(ModuleOp program, const CompileOptions &options) {
+  MLIRContext *context = program.getContext();
+  loadCompilerDialects(*context);
+  DiagnosticError error(context);
+  FailureOr<OwningOpRef<ModuleOp>> plans = planProgram(program);
+  if (failed(plans))
+    return error.take("the program cannot be planned");
+  runtime::plan::PlanT plan = writePlan(**plans, {options.weightFile});
+  plan.version = runtime::kPlanVersion;
+  plan.compiler = "corten 0.1.0";
+  bool usesFile = llvm::any_of(plan.constants, [](const auto &constant) {
+    return constant->source == runtime::plan::ConstantSource::Asset;
+  });
+  if (usesFile) {
+    plan.asset = std::make_unique<runtime::plan::AssetFileT>();
+    plan.asset->path = options.weightPath;
+    plan.asset->bytes = options.weightFile.size();
+    plan.asset->modified = changeTime(options.weightPath);
+    plan.asset->digest = runtime::digestOf(std::as_bytes(
+        std::span(options.weightFile.data(), options.weightFile.size())));
+  }
+  flatbuffers::FlatBufferBuilder file;
+  runtime::plan::FinishPlanBuffer(file, runtime::plan::Plan::Pack(file, &plan));
+  std::string bytes(reinterpret_cast<const char *>(file.GetBufferPointer()),
+                    file.GetSize());
+  bytes += runtime::planTrailer(std::as_bytes(std::span(bytes)));
+  return bytes;
+}

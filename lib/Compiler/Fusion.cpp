@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "Fusion.h"
+
+#include "corten/Dialect/Plan/IR/PlanDialect.h"
+#include "corten/Runtime/TileProgram.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/TypeUtilities.h"
+#include "llvm/ADT/StringSwitch.h"
+
+using namespace corten;
+using namespace mlir;
+
+/// Programs are kept short: registers are few, and each input is one more
+/// stream from memory.
+static constexpr size_t kMaxInputs = 12;
+static constexpr size_t kMaxInstructions = 64;
+
+//===----------------------------------------------------------------------===//
+// Programs
+//===----------------------------------------------------------------------===//
+
+/// How many registers a program takes at most.
+static size_t numRegisters(Block &program) {
+  llvm::DenseMap<Value, Operation *> lastUse;
+  for (Operation &lane : program)
+    for (Value operand : lane.getOperands())
+      lastUse[operand] = &lane;
+  size_t live = program.getNumArguments();
+  size_t most = live;
+  for (Operation &lane : program.without_terminator()) {
+    most = std::max(most, ++live);
+    llvm::SmallDenseSet<Value> ended;
+    for (Value operand : lane.getOperands())
+      if (lastUse[operand] == &lane && !isa<BlockArgument>(operand))
+        ended.insert(operand);
+    live -= ended.size();
+  }
+  return most;
+}
+
+static size_t numInstructions(plan::KernelOp op) {
+  return op.getProgram().front().getOperations().size();
+}
+
+/// The argument of a program for one of the further inputs.
+static BlockArgument argumentFor(plan::KernelOp op, size_t extra) {
+  Block &block = op.getProgram().front();
+  size_t own = block.getNumArguments() - op.getExtras().size();
+  return block.getArgument(unsigned(own + extra));
+}
+
+/// Takes a further input away, whose argument nobody uses.
+static void eraseExtra(plan::KernelOp op, size_t extra) {
+  Block &block = op.getProgram().front();
+  block.eraseArgument(argumentFor(op, extra).getArgNumber());
+  op.getExtrasMutable().erase(unsigned(extra));
+}
+
+/// The argument for an input that may be one already.
+static Value addExtra(plan::KernelOp op, Value tensor, Type lane) {
+  for (auto [index, extra] : llvm::enumerate(op.getExtras()))
+    if (extra == tensor)
+      return argumentFor(op, index);
+  Value argument = op.getProgram().front().addArgument(lane, op.getLoc());
+  op.getExtrasMutable().append(tensor);
+  return argument;
+}
+
+/// Makes inputs that are there twice one.
+static void mergeExtras(plan::KernelOp op) {
+  for (size_t i = 0; i < op.getExtras().size(); ++i)
+    for (size_t j = op.getExtras().size() - 1; j > i; --j)
+      if (op.getExtras()[j] == op.getExtras()[i]) {
+        argumentFor(op, j).replaceAllUsesWith(argumentFor(op, i));
+        eraseExtra(op, j);
+      }
+}
+
+/// The number that all elements of a tensor are, if it is a constant.
+static std::optional<double> uniformNumber(Value tensor) {
+  if (auto view = tensor.getDefiningOp<plan::ViewOp>())
+    tensor = view.getSource();
+  auto constant = tensor.getDefiningOp<plan::ConstantOp>();
+  auto dense =
+      constant ? dyn_cast<DenseElementsAttr>(constant.getValue()) : nullptr;
+  if (!dense || !dense.isSplat())
+    return std::nullopt;
+  if (isa<FloatType>(dense.getElementType()))
+    return dense.getSplatValue<APFloat>().convertToDouble();
+  auto type = dyn_cast<IntegerType>(dense.getElementType());
+  // A truth value is no number in a program.
+  if (!type || type.getWidth() == 1 || type.getWidth() > 32)
+    return std::nullopt;
+  APInt value = dense.getSplatValue<APInt>();
+  return type.isUnsigned() ? double(value.getZExtValue())
+                           : double(value.getSExtValue());
+}
+
+static void makeImmediates(plan::KernelOp op) {
+  // One input has to stay: it says which elements there are.
+  for (size_t i = op.getExtras().size(); i-- > 0;) {
+    if (op.isTile() && op.getExtras().size() == 1)
+      return;
+    std::optional<double> number = uniformNumber(op.getExtras()[i]);
+    if (!number)
+      continue;
+    BlockArgument argument = argumentFor(op, i);
+    OpBuilder builder = OpBuilder::atBlockBegin(argument.getOwner());
+    Value immediate =
+        plan::ImmediateOp::create(builder, op.getLoc(), argument.getType(),
+                                  builder.getF64FloatAttr(*number));
+    argument.replaceAllUsesWith(immediate);
+    eraseExtra(op, i);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Tiles into tiles
+//===----------------------------------------------------------------------===//
+
+/// Whether the elements of two tensors lie in the same order.
+static bool isSameLayout(plan::KernelOp a, plan::KernelOp b) {
+  auto shapeOf = [](plan::KernelOp op) {
+    return cast<RankedTensorType>(op.getResult(0).getType()).getShape();
+  };
+  return shapeOf(a) == shapeOf(b) &&
+         llvm::equal(a.getSizesOf(0), b.getSizesOf(0)) &&
+         a.getOrder() == b.getOrder();
+}
+
+/// Takes out what only went into what is gone; the last ones first.
+static void eraseUnused(Block &block) {
+  for (Operation &op :
+       llvm::make_early_inc_range(llvm::reverse(block.getOperations())))
+    if (isa<plan::KernelOp, plan::ViewOp>(op) && op.use_empty())
+      op.erase();
+}
+
+/// Puts the program of `producer`, whose result is the input `extra` of
+/// `consumer`, into that of the consumer. False if it would become too long.
+static bool absorb(plan::KernelOp consumer, size_t extra,
+                   plan::KernelOp producer) {
+  if (consumer.getExtras().size() + producer.getExtras().size() >
+          kMaxInputs + 1 ||
+      numInstructions(consumer) + numInstructions(producer) > kMaxInstructions)
+    return false;
+  Block &block = consumer.getProgram().front();
+  Block &own = producer.getProgram().front();
+  if (numRegisters(block) + numRegisters(own) >
+      size_t(runtime::kMaxTileRegisters))
+    return false;
+  Value fused = argumentFor(consumer, extra);
+  IRMapping mapping;
+  for (auto [index, tensor] : llvm::enumerate(producer.getExtras())) {
+    BlockArgument lane = argumentFor(producer, index);
+    mapping.map(lane, addExtra(consumer, tensor, lane.getType()));
+  }
+  OpBuilder builder = OpBuilder::atBlockBegin(&block);
+  for (Operation &lane : own.without_terminator())
+    builder.clone(lane, mapping);
+  fused.replaceAllUsesWith(
+      mapping.lookupOrDefault(own.getTerminator()->getOperand(0)));
+  eraseExtra(consumer, extra);
+  return true;
+}
+
+/// A tile program with one result that only `user` uses.
+static plan::KernelOp fusableTile(Value tensor, plan::KernelOp user) {
+  auto kernel = tensor.getDefiningOp<plan::KernelOp>();
+  if (!kernel || !kernel.isTile() || kernel.getNumResults() != 1 ||
+      kernel.getPrepared() || kernel->getBlock() != user->getBlock() ||
+      !llvm::all_of(tensor.getUsers(),
+                    [&](Operation *op) { return op == user.getOperation(); }))
+    return nullptr;
+  return kernel;
+}
+
+static void fuseTilesIn(Block &block) {
+  SmallVector<plan::KernelOp> tiles;
+  for (auto kernel : block.getOps<plan::KernelOp>())
+    if (kernel.isTile() && kernel.getNumResults() == 1)
+      tiles.push_back(kernel);
+  // From the end: what was absorbed is never looked at.
+  llvm::DenseSet<Operation *> absorbed;
+  for (plan::KernelOp consumer : llvm::reverse(tiles)) {
+    if (absorbed.contains(consumer))
+      continue;
+    mergeExtras(consumer);
+    for (size_t i = 0; i < consumer.getExtras().size();) {
+      plan::KernelOp producer = fusableTile(consumer.getExtras()[i], consumer);
+      if (!producer || !isSameLayout(producer, consumer) ||
+          !absorb(consumer, i, producer)) {
+        ++i;
+        continue;
+      }
+      absorbed.insert(producer);
+      producer.erase();
+      mergeExtras(consumer);
+      i = 0;
+    }
+    makeImmediates(consumer);
+  }
+  eraseUnused(block);
+}
+
+static void forEachBlock(ModuleOp plans, void (*function)(Block &)) {
+  plans.walk([&](Operation *op) {
+    if (isa<plan::FunctionOp, plan::IfOp, plan::WhileOp>(op))
+      for (Region &region : op->getRegions())
+        if (!region.empty())
+          function(region.front());
+  });
+}
+
+void corten::fuseTiles(ModuleOp plans) { forEachBlock(plans, &fuseTilesIn); }
+
+//===----------------------------------------------------------------------===//
+// Tiles into products
+//===----------------------------------------------------------------------===//
+
+static bool takesProgram(plan::KernelOp op) {
+  return llvm::StringSwitch<bool>(op.getKernel())
+      .Cases({"MatMulPacked", "ConvolutionPacked", "ConvolutionDepthwise"},
+             true)
+      .Default(false);
+}
+
+/// The input of `tile` that `product` computes, if the tile can become a part
+/// of it.
+static std::optional<size_t> epilogueInput(plan::KernelOp product,
+                                           plan::KernelOp tile) {
+  Value result = product.getResult(0);
+  if (!isSameLayout(product, tile) || product.getPrepared() ||
+      getElementTypeOrSelf(result.getType()) !=
+          getElementTypeOrSelf(tile.getResult(0).getType()))
+    return std::nullopt;
+  for (auto [index, extra] : llvm::enumerate(tile.getExtras()))
+    if (extra == result)
+      return index;
+  return std::nullopt;
+}
+
+static void fuseEpiloguesIn(Block &block) {
+  for (Operation &op : llvm::make_early_inc_range(block.getOperations())) {
+    auto tile = dyn_cast<plan::KernelOp>(op);
+    if (!tile || !tile.isTile() || tile.getNumResults() != 1 ||
+        tile.getPrepared())
+      continue;
+    for (Value extra : tile.getExtras()) {
+      auto product = extra.getDefiningOp<plan::KernelOp>();
+      if (!product || !takesProgram(product) || !product.getProgram().empty() ||
+          !extra.hasOneUse() || product->getBlock() != &block)
+        continue;
+      std::optional<size_t> index = epilogueInput(product, tile);
+      if (!index)
+        continue;
+      OpBuilder builder(tile);
+      SmallVector<Value> extras(tile.getExtras());
+      extras.erase(extras.begin() + *index);
+      auto fused = plan::KernelOp::create(
+          builder, tile.getLoc(), product.getResultTypes(),
+          product.getKernelAttr(), product.getInputs(), extras,
+          product.getNumbers(), product.getSizes(),
+          product.getStaticNumbersAttr(), product.getOrderAttr(), UnitAttr());
+      fused.getProgram().takeBody(tile.getProgram());
+      // The element of the product comes first.
+      Block &program = fused.getProgram().front();
+      BlockArgument element = program.getArgument(unsigned(*index));
+      if (*index != 0) {
+        BlockArgument first =
+            program.insertArgument(0u, element.getType(), tile.getLoc());
+        element.replaceAllUsesWith(first);
+        program.eraseArgument(element.getArgNumber());
+      }
+      tile.getResult(0).replaceAllUsesWith(fused.getResult(0));
+      tile.erase();
+      product.erase();
+      break;
+    }
+  }
+}
+
+void corten::fuseEpilogues(ModuleOp plans) {
+  forEachBlock(plans, &fuseEpiloguesIn);
+}

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Passes on the `plan` dialect that make fewer kernels of many.
+
+#ifndef CORTEN_LIB_COMPILER_FUSION_H
+#define CORTEN_LIB_COMPILER_FUSION_H
+
+#include "mlir/IR/BuiltinOps.h"
+
+namespace corten {
+
+/// Joins tile programs that follow each other, and makes numbers of inputs that
+/// are the same everywhere.
+void fuseTiles(mlir::ModuleOp plans);
+
+/// Lets products and convolutions do what is done with each element of their
+/// results.
+void fuseEpilogues(mlir::ModuleOp plans);
+
+} // namespace corten
+
+#endif // CORTEN_LIB_COMPILER_FUSION_H

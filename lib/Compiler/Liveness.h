@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Which tensors are still needed where, and so which may be written to.
+
+#ifndef CORTEN_LIB_COMPILER_LIVENESS_H
+#define CORTEN_LIB_COMPILER_LIVENESS_H
+
+#include "corten/Dialect/Plan/IR/PlanDialect.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
+
+namespace corten {
+
+/// What a view is a view of, or the tensor itself.
+mlir::Value baseOf(mlir::Value tensor);
+
+/// Of one block. It has to stay as it is.
+class Liveness {
+public:
+  explicit Liveness(mlir::Block &block);
+
+  /// Whether an update may write to the memory of its target: it belongs to
+  /// this block, or is a state that gets the result in the end, and nobody
+  /// reads the old elements any more.
+  bool isInPlace(plan::InsertOp op) const;
+
+  /// Whether `op` is the last one that uses a tensor or a view of it.
+  bool isLastUse(mlir::Value tensor, mlir::Operation *op) const;
+
+private:
+  mlir::Block &block;
+  llvm::DenseMap<mlir::Operation *, unsigned> places;
+  /// By base: the last place that uses it.
+  llvm::DenseMap<mlir::Value, unsigned> lastUses;
+  /// Updates on the way from a state to what it becomes.
+  llvm::DenseSet<mlir::Operation *> stateUpdates;
+};
+
+} // namespace corten
+
+#endif // CORTEN_LIB_COMPILER_LIVENESS_H

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "Lowerings.h"
+
+#include "corten/Runtime/ElementType.h"
+#include "mlir/IR/OperationSupport.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace corten;
+using namespace mlir;
+
+using LoweringFunction = LogicalResult (*)(Operation *, Planner &);
+
+/// By name, without the dialect.
+static const llvm::StringMap<LoweringFunction> &table() {
+  static const auto *const rows = [] {
+    auto *table = new llvm::StringMap<LoweringFunction>();
+#define LOWERING(OP, FUNCTION)                                                 \
+  (*table)[coreai::OP::getOperationName().drop_front(sizeof("coreai.") - 1)] = \
+      [](Operation *op, Planner &planner) {                                    \
+        return FUNCTION(cast<coreai::OP>(op), planner);                        \
+      };
+#define FAMILY(NAME, FUNCTION) (*table)[NAME] = &FUNCTION;
+#include "Lowerings.def"
+    return table;
+  }();
+  return *rows;
+}
+
+InFlightDiagnostic corten::cannotRun(Operation *op) {
+  return op->emitOpError("cannot be run by the engine: ");
+}
+
+Type corten::resultElement(Operation *op) {
+  return cast<RankedTensorType>(op->getResult(0).getType()).getElementType();
+}
+
+bool corten::isElementType(Type type) {
+  std::string spelling;
+  llvm::raw_string_ostream(spelling) << type;
+  return runtime::elementType(spelling).has_value();
+}
+
+LogicalResult corten::lowerOperation(Operation *op, Planner &planner) {
+  StringRef name = op->getName().getStringRef();
+  // Copies between kinds of memory.
+  if (name.starts_with("coreaix.copy_"))
+    return lowerIdentity(op, planner);
+  if (!name.consume_front("coreai."))
+    return cannotRun(op) << "it is of another dialect";
+  name.consume_front("decomposable.broadcasting_");
+  auto found = table().find(name);
+  if (found == table().end())
+    return cannotRun(op) << "there is no kernel for it";
+  for (Type type : op->getResultTypes())
+    if (auto tensor = dyn_cast<RankedTensorType>(type))
+      if (!isElementType(tensor.getElementType()))
+        return cannotRun(op)
+               << "there are no tensors of " << tensor.getElementType();
+  return found->second(op, planner);
+}

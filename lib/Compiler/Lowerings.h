@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What each operation becomes in a plan. Lowerings.def is the table; the
+// functions are in Lowerings, a file for each family.
+
+#ifndef CORTEN_LIB_COMPILER_LOWERINGS_H
+#define CORTEN_LIB_COMPILER_LOWERINGS_H
+
+#include "Planner.h"
+
+namespace corten {
+
+/// Gives every result of `op` a form. A message has been emitted if the engine
+/// cannot run it.
+mlir::LogicalResult lowerOperation(mlir::Operation *op, Planner &planner);
+
+#define LOWERING(OP, FUNCTION)                                                 \
+  mlir::LogicalResult FUNCTION(coreai::OP op, Planner &planner);
+#define FAMILY(NAME, FUNCTION)
+#include "Lowerings.def"
+
+/// Names of operations that are computed element by element, and how many
+/// operands they have.
+mlir::LogicalResult lowerElementwise(mlir::Operation *op, Planner &planner);
+mlir::LogicalResult lowerReduction(mlir::Operation *op, Planner &planner);
+mlir::LogicalResult lowerConvolution(mlir::Operation *op, Planner &planner);
+mlir::LogicalResult lowerTransposedConvolution(mlir::Operation *op,
+                                               Planner &planner);
+mlir::LogicalResult lowerPool(mlir::Operation *op, Planner &planner);
+mlir::LogicalResult lowerProduct(mlir::Operation *op, Planner &planner);
+/// The operand as it is.
+mlir::LogicalResult lowerIdentity(mlir::Operation *op, Planner &planner);
+
+/// What the engine cannot do, and the operation it cannot do it for.
+mlir::InFlightDiagnostic cannotRun(mlir::Operation *op);
+/// The element type of the first result.
+mlir::Type resultElement(mlir::Operation *op);
+
+} // namespace corten
+
+#endif // CORTEN_LIB_COMPILER_LOWERINGS_H

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Branches, loops and states.
+
+#include "../Lowerings.h"
+
+using namespace corten;
+using namespace mlir;
+
+LogicalResult corten::lowerIdentity(Operation *op, Planner &planner) {
+  // Tokens are only there for the order, which is that of the program.
+  if (op->getNumOperands() != 0 &&
+      !isa<coreai::TokenType>(op->getResult(0).getType()))
+    planner.setForm(op->getResult(0), planner.form(op->getOperand(0)));
+  return success();
+}
+
+/// The results of control flow: memory in row-major order, whose extents are
+/// known when it is.
+static void setResults(Operation *op, Operation *planned, Planner &planner) {
+  for (auto [from, to] :
+       llvm::zip_equal(op->getResults(), planned->getResults())) {
+    SizeList extents;
+    auto type = cast<RankedTensorType>(to.getType());
+    for (auto [axis, extent] : llvm::enumerate(type.getShape()))
+      extents.push_back(
+          ShapedType::isStatic(extent)
+              ? planner.sizes.number(extent)
+              : Size(plan::ExtentOp::create(
+                         planner.builder, op->getLoc(),
+                         planner.builder.getIndexType(), to,
+                         planner.builder.getI64IntegerAttr(int64_t(axis)))
+                         .getResult()));
+    planner.setForm(from, planner.whole(to, extents));
+  }
+}
+
+/// Without what only says where a tensor lives.
+static FailureOr<SmallVector<Type>> plainTypes(Operation *op) {
+  SmallVector<Type> result;
+  for (Type type : op->getResultTypes()) {
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    if (!tensor)
+      return cannotRun(op) << "it gives " << type;
+    result.push_back(
+        RankedTensorType::get(tensor.getShape(), tensor.getElementType()));
+  }
+  return result;
+}
+
+LogicalResult corten::lowerIf(coreai::IfOp op, Planner &planner) {
+  FailureOr<SmallVector<Type>> types = plainTypes(op);
+  if (failed(types))
+    return failure();
+  auto planned =
+      plan::IfOp::create(planner.builder, op.getLoc(), *types,
+                         planner.value(planner.form(op.getCondition())));
+  auto finish = [&](Operation *end) {
+    plan::ReturnOp::create(planner.builder, end->getLoc(),
+                           planner.returned(end->getOperands()));
+    return success();
+  };
+  if (failed(planner.planRegion(op.getThenRegion(), planned.getThen(), finish)))
+    return failure();
+  if (op.getElseRegion().empty()) {
+    OpBuilder::InsertionGuard guard(planner.builder);
+    planner.builder.createBlock(&planned.getOtherwise());
+    plan::ReturnOp::create(planner.builder, op.getLoc(), ValueRange());
+  } else if (failed(planner.planRegion(op.getElseRegion(),
+                                       planned.getOtherwise(), finish))) {
+    return failure();
+  }
+  setResults(op, planned, planner);
+  return success();
+}
+
+LogicalResult corten::lowerWhile(coreai::WhileOp op, Planner &planner) {
+  FailureOr<SmallVector<Type>> types = plainTypes(op);
+  if (failed(types))
+    return failure();
+  auto planned = plan::WhileOp::create(planner.builder, op.getLoc(), *types,
+                                       planner.returned(op.getInits()));
+  // A condition is the first of what is returned.
+  auto finish = [&](Operation *end) {
+    plan::ReturnOp::create(planner.builder, end->getLoc(),
+                           planner.returned(end->getOperands()));
+    return success();
+  };
+  if (failed(planner.planRegion(op.getBefore(), planned.getBefore(), finish)) ||
+      failed(planner.planRegion(op.getAfter(), planned.getAfter(), finish)))
+    return failure();
+  setResults(op, planned, planner);
+  return success();
+}
+
+LogicalResult corten::lowerReadHandle(coreai::ReadHandleOp op,
+                                      Planner &planner) {
+  planner.setForm(op.getOutput(), planner.state(op.getHandle()));
+  return success();
+}
+
+LogicalResult corten::lowerWriteHandle(coreai::WriteHandleOp op,
+                                       Planner &planner) {
+  planner.setState(op.getHandle(), planner.form(op.getData()));
+  return success();
+}

@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Matrix products, convolutions, pools and resampling. Weights that are
+// constant are packed once, when the plan is loaded; convolutions leave
+// channels last in memory.
+
+#include "../Lowerings.h"
+
+#include "mlir/IR/Matchers.h"
+#include "llvm/ADT/Sequence.h"
+
+using namespace corten;
+using namespace mlir;
+
+/// The width of a panel of a packed matrix.
+static constexpr int64_t kPanel = 32;
+
+/// Whether there are packed products of elements of this type.
+static bool isPackable(Type element) {
+  return element.isF32() || element.isF16() || element.isBF16();
+}
+
+/// A matrix `[..., k, n]` in panels, when the plan is loaded.
+static Form packed(Planner &planner, const Form &matrix) {
+  Sizes &sizes = planner.sizes;
+  KernelCall call;
+  call.kernel = "PackMatrix";
+  call.inputs = {matrix};
+  call.extents.assign(matrix.extents.begin(), matrix.extents.end() - 2);
+  call.extents.append(
+      {sizes.divideUp(matrix.extents.back(), sizes.number(kPanel)),
+       matrix.extents[matrix.rank() - 2], sizes.number(kPanel)});
+  call.element = matrix.element;
+  return planner.kernel(call);
+}
+
+//===----------------------------------------------------------------------===//
+// Matrices
+//===----------------------------------------------------------------------===//
+
+LogicalResult corten::lowerProduct(Operation *op, Planner &planner) {
+  Sizes &sizes = planner.sizes;
+  Form x = planner.form(op->getOperand(0));
+  Form y = planner.form(op->getOperand(1));
+  unsigned rank = std::max(x.rank(), y.rank());
+  // Leading axes broadcast.
+  auto batchOf = [](const Form &form) {
+    Form batch = form;
+    batch.extents.resize(form.rank() - 2);
+    batch.strides.resize(form.rank() - 2);
+    return batch;
+  };
+  SizeList extents = planner.broadcastExtents({batchOf(x), batchOf(y)});
+  extents.append({x.extents[x.rank() - 2], y.extents.back()});
+  planner.refine(extents, op->getResult(0).getType());
+  auto spread = [&](const Form &form) {
+    SizeList shape = extents;
+    shape[rank - 2] = form.extents[form.rank() - 2];
+    shape[rank - 1] = form.extents[form.rank() - 1];
+    return broadcast(sizes, form, shape);
+  };
+  KernelCall call;
+  call.element = x.element;
+  call.extents = extents;
+  bool isOneMatrix =
+      llvm::all_of(ArrayRef(y.extents).drop_back(2),
+                   [](Size extent) { return isKnown(extent, 1); });
+  if (isPackable(y.element) && planner.isConstant(y) && isOneMatrix) {
+    auto outer = llvm::to_vector(llvm::seq<int64_t>(0, y.rank() - 2));
+    call.kernel = "MatMulPacked";
+    call.inputs = {spread(x), packed(planner, withoutAxes(y, outer))};
+  } else {
+    call.kernel = "MatMul";
+    call.inputs = {spread(x), spread(y)};
+  }
+  planner.setForm(op->getResult(0), planner.kernel(call));
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Windows
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// An input with the margin that a window sees around it.
+struct Margin {
+  Form input;
+  /// Of the axes in space.
+  SizeList before;
+  /// With the margin.
+  SizeList extents;
+};
+} // namespace
+
+/// Whether a constant is a number everywhere.
+static bool isNumber(Value value,
+                     llvm::function_ref<bool(const APFloat &)> is) {
+  SplatElementsAttr splat;
+  return matchPattern(value, m_Constant(&splat)) &&
+         isa<FloatType>(splat.getElementType()) &&
+         is(splat.getSplatValue<APFloat>());
+}
+
+/// What a window goes over: the input of a pad instead of its result, if the
+/// kernel takes what is outside for what the pad puts there.
+static Margin marginOf(Planner &planner, Value input,
+                       llvm::function_ref<bool(const APFloat &)> isOutside) {
+  Sizes &sizes = planner.sizes;
+  const Form &form = planner.form(input);
+  Margin result{form, SizeList(form.rank() - 2, sizes.number(0)),
+                SizeList(ArrayRef(form.extents).drop_front(2))};
+  auto pad = input.getDefiningOp<coreai::PadOp>();
+  if (!pad || pad.getPaddingMode() != coreai::PaddingMode::Constant ||
+      !isNumber(pad.getPaddingValue(), isOutside))
+    return result;
+  std::optional<SizeList> margins = planner.knownNumbers(pad.getPadding());
+  if (!margins || margins->size() != 2 * size_t(form.rank()) ||
+      !llvm::all_of(ArrayRef(*margins).take_front(4),
+                    [](Size size) { return isKnown(size, 0); }))
+    return result;
+  result.input = planner.form(pad.getInput());
+  for (unsigned axis = 0; axis + 2 != form.rank(); ++axis)
+    result.before[axis] = (*margins)[2 * axis + 4];
+  return result;
+}
+
+/// How many windows fit.
+static SizeList windowCounts(Sizes &sizes, ArrayRef<Size> extents,
+                             ArrayRef<Size> window, ArrayRef<Size> strides,
+                             ArrayRef<Size> dilations, bool isCeil = false) {
+  SizeList result;
+  Size one = sizes.number(1);
+  for (auto [extent, size, stride, dilation] :
+       llvm::zip_equal(extents, window, strides, dilations)) {
+    Size span = sizes.add(sizes.mul(dilation, sizes.sub(size, one)), one);
+    Size rest = sizes.sub(extent, span);
+    result.push_back(sizes.add(isCeil ? sizes.divideUp(rest, stride)
+                                      : sizes.divide(rest, stride),
+                               one));
+  }
+  return result;
+}
+
+/// N, the axes in space, C.
+static SmallVector<int64_t> channelsLast(unsigned rank) {
+  SmallVector<int64_t> order{0};
+  order.append(llvm::to_vector(llvm::seq<int64_t>(2, rank)));
+  order.push_back(1);
+  return order;
+}
+
+/// The weight of a convolution, `[Cout, Cin / groups, window...]`, in panels
+/// for each group, with all taps of all channels in one column.
+static Form packedWindow(Planner &planner, const Form &weight, int64_t groups) {
+  Sizes &sizes = planner.sizes;
+  SizeList split = weight.extents;
+  split[0] = sizes.divide(split[0], sizes.number(groups));
+  split.insert(split.begin(), sizes.number(groups));
+  Form byGroup = planner.reshaped(weight, split);
+  // groups, window..., Cin / groups, Cout / groups
+  SmallVector<int64_t> permutation{0};
+  permutation.append(llvm::to_vector(llvm::seq<int64_t>(3, byGroup.rank())));
+  permutation.append({2, 1});
+  Form inOrder = transposed(byGroup, permutation);
+  Size depth =
+      sizes.product(ArrayRef(inOrder.extents).drop_front().drop_back());
+  return packed(planner, planner.reshaped(inOrder, {inOrder.extents[0], depth,
+                                                    inOrder.extents.back()}));
+}
+
+/// The weight of a convolution in which each channel is on its own: taps, and
+/// then channels.
+static Form depthwiseWindow(Planner &planner, const Form &weight) {
+  Sizes &sizes = planner.sizes;
+  Size taps = sizes.product(ArrayRef(weight.extents).drop_front(2));
+  Form flat = planner.reshaped(weight, {weight.extents[0], taps});
+  return planner.copied(transposed(flat, {1, 0}));
+}
+
+LogicalResult corten::lowerConvolution(Operation *op, Planner &planner) {
+  Sizes &sizes = planner.sizes;
+  const Form weight = planner.form(op->getOperand(1));
+  SizeList strides = planner.numbers(op->getOperand(2));
+  SizeList dilations = planner.numbers(op->getOperand(3));
+  SizeList groupList = planner.numbers(op->getOperand(4));
+  std::optional<int64_t> groups = known(groupList.front());
+  if (!groups || *groups <= 0)
+    return cannotRun(op) << "the number of groups is not known";
+  Margin margin = marginOf(planner, op->getOperand(0),
+                           [](const APFloat &value) { return value.isZero(); });
+  ArrayRef<Size> window = ArrayRef(weight.extents).drop_front(2);
+  KernelCall call;
+  call.element = weight.element;
+  call.extents = {margin.input.extents[0], weight.extents[0]};
+  call.extents.append(
+      windowCounts(sizes, margin.extents, window, strides, dilations));
+  planner.refine(call.extents, op->getResult(0).getType());
+  bool isDepthwise = *groups > 1 && isKnown(margin.input.extents[1], *groups) &&
+                     isKnown(weight.extents[0], *groups);
+  bool isPacked = isPackable(weight.element) && planner.isConstant(weight);
+  if (isPacked)
+    call.numbers.append(window.begin(), window.end());
+  call.numbers.append(strides);
+  call.numbers.append(dilations);
+  call.numbers.append(margin.before);
+  if (isPacked && isDepthwise) {
+    call.kernel = "ConvolutionDepthwise";
+    call.inputs = {margin.input, depthwiseWindow(planner, weight)};
+  } else {
+    call.numbers.push_back(sizes.number(*groups));
+    call.kernel = isPacked ? "ConvolutionPacked" : "Convolution";
+    call.inputs = {margin.input,
+                   isPacked ? packedWindow(planner, weight, *groups) : weight};
+  }
+  call.order = channelsLast(weight.rank());
+  planner.setForm(op->getResult(0), planner.kernel(call));
+  return success();
+}
+
+LogicalResult corten::lowerTransposedConvolution(Operation *op,
+                                                 Planner &planner) {
+  Sizes &sizes = planner.sizes;
+  const Form input = planner.form(op->getOperand(0));
+  const Form weight = planner.form(op->getOperand(1));
+  SizeList strides = planner.numbers(op->getOperand(2));
+  SizeList padding = planner.numbers(op->getOperand(3));
+  SizeList dilations = planner.numbers(op->getOperand(4));
+  SizeList outputPad = planner.numbers(op->getOperand(5));
+  Size groups = planner.numbers(op->getOperand(6)).front();
+  KernelCall call;
+  call.kernel = "ConvolutionTransposed";
+  call.inputs = {input, weight};
+  call.element = weight.element;
+  call.extents = {input.extents[0], sizes.mul(weight.extents[1], groups)};
+  Size one = sizes.number(1);
+  for (unsigned axis = 0; axis + 2 != input.rank(); ++axis) {
+    Size spread =
+        sizes.mul(sizes.sub(input.extents[axis + 2], one), strides[axis]);
+    Size span =
+        sizes.mul(dilations[axis], sizes.sub(weight.extents[axis + 2], one));
+    Size both = sizes.mul(padding[axis], sizes.number(2));
+    call.extents.push_back(sizes.add(
+        sizes.add(sizes.sub(sizes.add(spread, span), both), outputPad[axis]),
+        one));
+  }
+  // The declared extents are the true ones.
+  if (auto type = dyn_cast<RankedTensorType>(op->getResult(0).getType()))
+    for (auto [axis, extent] : llvm::enumerate(type.getShape()))
+      if (ShapedType::isStatic(extent))
+        call.extents[axis] = sizes.number(extent);
+  call.numbers.append(strides);
+  call.numbers.append(dilations);
+  call.numbers.append(padding);
+  call.numbers.push_back(groups);
+  call.order = channelsLast(weight.rank());
+  planner.setForm(op->getResult(0), planner.kernel(call));
+  return success();
+}
+
+LogicalResult corten::lowerPool(Operation *op, Planner &planner) {
+  bool isMax = isa<coreai::MaxPool2dOp, coreai::MaxPool3dOp>(op);
+  SizeList window = planner.numbers(op->getOperand(1));
+  SizeList strides = planner.numbers(op->getOperand(2));
+  SizeList dilations = planner.numbers(op->getOperand(3));
+  bool isCeil = false;
+  if (isMax) {
+    SizeList flag = planner.numbers(op->getOperand(4));
+    if (!known(flag.front()))
+      return cannotRun(op) << "it is not known how it rounds";
+    isCeil = *known(flag.front()) != 0;
+  }
+  Margin margin = marginOf(planner, op->getOperand(0), [&](const APFloat &x) {
+    return isMax ? x.isInfinity() && x.isNegative() : x.isZero();
+  });
+  KernelCall call;
+  call.kernel = isMax ? "MaxPool" : "SumPool";
+  call.inputs = {margin.input};
+  call.element = margin.input.element;
+  call.extents = {margin.input.extents[0], margin.input.extents[1]};
+  call.extents.append(windowCounts(planner.sizes, margin.extents, window,
+                                   strides, dilations, isCeil));
+  planner.refine(call.extents, op->getResult(0).getType());
+  call.numbers.append(window);
+  call.numbers.append(strides);
+  call.numbers.append(dilations);
+  call.numbers.append(margin.before);
+  if (auto order = denseOrder(planner.sizes, margin.input))
+    call.order = *order;
+  planner.setForm(op->getResult(0), planner.kernel(call));
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Resampling
+//===----------------------------------------------------------------------===//
+
+static Size isNearest(Planner &planner, coreai::InterpolationMode mode) {
+  return planner.sizes.number(mode ==
+                              coreai::InterpolationMode::NearestNeighbor);
+}
+
+LogicalResult corten::lowerInterpolate(coreai::InterpolateOp op,
+                                       Planner &planner) {
+  const Form &input = planner.form(op.getInput());
+  KernelCall call;
+  call.kernel = "Interpolate";
+  call.inputs = {input, planner.form(op.getScale()),
+                 planner.form(op.getOffset())};
+  call.numbers = {isNearest(planner, op.getInterpolationMode())};
+  call.extents = planner.numbers(op.getOutputShape());
+  planner.refine(call.extents, op.getType());
+  call.element = input.element;
+  if (auto order = denseOrder(planner.sizes, input))
+    call.order = *order;
+  planner.setForm(op, planner.kernel(call));
+  return success();
+}
+
+LogicalResult
+corten::lowerInterpolateCoordinates(coreai::InterpolateCoordinatesOp op,
+                                    Planner &planner) {
+  const Form &input = planner.form(op.getInput());
+  const Form &places = planner.form(op.getCoords());
+  KernelCall call;
+  call.kernel = "InterpolateCoordinates";
+  call.inputs = {input, places};
+  call.numbers = {isNearest(planner, op.getInterpolationMode())};
+  call.extents = {places.extents[0]};
+  call.element = input.element;
+  planner.setForm(op, planner.kernel(call));
+  return success();
+}

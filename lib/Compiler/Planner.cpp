@@ -1,0 +1,477 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "Planner.h"
+
+#include "Lowerings.h"
+
+#include "corten/Dialect/CoreAI/IR/TensorKinds.h"
+#include "mlir/IR/DialectResourceBlobManager.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/Sequence.h"
+
+using namespace corten;
+using namespace mlir;
+
+//===----------------------------------------------------------------------===//
+// Values and forms
+//===----------------------------------------------------------------------===//
+
+const Form &Planner::form(Value value) {
+  auto found = forms.find(value);
+  assert(found != forms.end() && "operations are planned in their order");
+  return found->second;
+}
+
+void Planner::setForm(Value value, Form form) {
+  forms.insert_or_assign(value, std::move(form));
+}
+
+Form Planner::whole(Value base, ArrayRef<Size> extents,
+                    ArrayRef<int64_t> order) {
+  Form result;
+  result.base = base;
+  result.element = cast<RankedTensorType>(base.getType()).getElementType();
+  result.extents.assign(extents.begin(), extents.end());
+  result.strides = order.empty() ? rowMajor(sizes, extents)
+                                 : denseStrides(sizes, extents, order);
+  result.offset = sizes.number(0);
+  return result;
+}
+
+/// The type of a tensor of these extents.
+static RankedTensorType typeOf(ArrayRef<Size> extents, Type element) {
+  SmallVector<int64_t> shape;
+  for (Size extent : extents)
+    shape.push_back(known(extent).value_or(ShapedType::kDynamic));
+  return RankedTensorType::get(shape, element);
+}
+
+/// Those that are not known, as values.
+static SmallVector<Value> openOnes(Sizes &sizes, ArrayRef<Size> list) {
+  SmallVector<Value> result;
+  for (Size size : list)
+    if (!known(size))
+      result.push_back(sizes.value(size));
+  return result;
+}
+
+/// With a mark where one is not known.
+static SmallVector<int64_t> knownOnes(ArrayRef<Size> list) {
+  return llvm::map_to_vector(list, [](Size size) {
+    return known(size).value_or(ShapedType::kDynamic);
+  });
+}
+
+/// How all of a base lies, which is no view.
+static std::optional<Form> naturalForm(Planner &planner, Value base) {
+  auto result = dyn_cast<OpResult>(base);
+  auto kernel = result ? dyn_cast<plan::KernelOp>(result.getOwner()) : nullptr;
+  auto type = cast<RankedTensorType>(base.getType());
+  SizeList extents;
+  ValueRange open =
+      kernel ? kernel.getSizesOf(result.getResultNumber()) : ValueRange();
+  for (int64_t extent : type.getShape()) {
+    if (ShapedType::isStatic(extent)) {
+      extents.push_back(planner.sizes.number(extent));
+    } else if (!open.empty()) {
+      extents.push_back(open.front());
+      open = open.drop_front();
+    } else {
+      return std::nullopt;
+    }
+  }
+  ArrayRef<int64_t> order;
+  if (kernel && kernel.getOrder())
+    order = *kernel.getOrder();
+  return planner.whole(base, extents, order);
+}
+
+Value Planner::value(const Form &form) {
+  std::optional<Form> natural = naturalForm(*this, form.base);
+  if (natural && natural->extents == form.extents &&
+      natural->strides == form.strides && isKnown(form.offset, 0))
+    return form.base;
+  return plan::ViewOp::create(
+      builder, location, typeOf(form.extents, form.element), form.base,
+      openOnes(sizes, form.extents), openOnes(sizes, form.offset),
+      openOnes(sizes, form.strides),
+      known(form.offset).value_or(ShapedType::kDynamic),
+      knownOnes(form.strides));
+}
+
+SizeList Planner::extentsOf(Value tensor) {
+  SizeList result;
+  auto type = cast<RankedTensorType>(tensor.getType());
+  for (auto [axis, extent] : llvm::enumerate(type.getShape())) {
+    if (ShapedType::isStatic(extent))
+      result.push_back(sizes.number(extent));
+    else
+      result.push_back(
+          plan::ExtentOp::create(builder, builder.getUnknownLoc(),
+                                 builder.getIndexType(), tensor,
+                                 builder.getI64IntegerAttr(int64_t(axis)))
+              .getResult());
+  }
+  return result;
+}
+
+void Planner::refine(SizeList &extents, Type declared) {
+  auto type = dyn_cast<RankedTensorType>(declared);
+  if (!type || size_t(type.getRank()) != extents.size())
+    return;
+  for (auto [extent, size] : llvm::zip_equal(type.getShape(), extents))
+    if (ShapedType::isStatic(extent) && !known(size))
+      size = sizes.number(extent);
+}
+
+bool Planner::isConstant(const Form &form) {
+  Operation *op = form.base.getDefiningOp();
+  if (!op || !llvm::all_of(form.extents, known) ||
+      !llvm::all_of(form.strides, known) || !known(form.offset))
+    return false;
+  if (auto kernel = dyn_cast<plan::KernelOp>(op))
+    return kernel.getPrepared();
+  return isa<plan::ConstantOp>(op);
+}
+
+//===----------------------------------------------------------------------===//
+// Kernels
+//===----------------------------------------------------------------------===//
+
+Form Planner::kernel(const KernelCall &call) {
+  SmallVector<Value> inputs;
+  for (const std::optional<Form> &input : call.inputs)
+    inputs.push_back(
+        input ? value(*input)
+              : plan::AbsentOp::create(builder, location, builder.getNoneType())
+                    .getResult());
+  bool isOrdered = !call.order.empty() && !llvm::is_sorted(call.order);
+  bool isPrepared =
+      call.kernel != "Fill" && !call.inputs.empty() &&
+      llvm::all_of(call.numbers, known) &&
+      llvm::all_of(call.inputs, [&](const std::optional<Form> &input) {
+        return !input || isConstant(*input);
+      });
+  auto op = plan::KernelOp::create(
+      builder, location, TypeRange(typeOf(call.extents, call.element)),
+      builder.getStringAttr(call.kernel), inputs, ValueRange(),
+      openOnes(sizes, call.numbers), openOnes(sizes, call.extents),
+      builder.getDenseI64ArrayAttr(knownOnes(call.numbers)),
+      isOrdered ? builder.getDenseI64ArrayAttr(call.order)
+                : DenseI64ArrayAttr(),
+      isPrepared ? builder.getUnitAttr() : UnitAttr());
+  return whole(op.getResult(0), call.extents, call.order);
+}
+
+Form Planner::elementwise(StringRef kernelName, ArrayRef<Form> inputs,
+                          Type element) {
+  KernelCall call;
+  call.kernel = kernelName;
+  call.extents = broadcastExtents(inputs);
+  call.element = element;
+  for (const Form &input : inputs)
+    call.inputs.push_back(broadcast(sizes, input, call.extents));
+  return kernel(call);
+}
+
+/// What registers of a tile program hold for elements of a type.
+Type corten::laneType(Type element) {
+  if (isa<FloatType>(element))
+    return Float32Type::get(element.getContext());
+  if (element.isInteger(1))
+    return element;
+  return IntegerType::get(element.getContext(), 32, IntegerType::Signed);
+}
+
+Form Planner::tile(ArrayRef<Form> inputs, Type element, LaneBuilder lanes) {
+  const SizeList &extents = inputs.front().extents;
+  // As the first input lies that has a place for each element.
+  SmallVector<int64_t> order;
+  for (const Form &input : inputs)
+    if (!isConstant(input))
+      if (auto own = denseOrder(sizes, input)) {
+        order = *own;
+        break;
+      }
+  SmallVector<Value> operands;
+  for (const Form &input : inputs)
+    operands.push_back(value(input));
+  bool isOrdered = !llvm::is_sorted(order);
+  auto op = plan::KernelOp::create(
+      builder, location, TypeRange(typeOf(extents, element)),
+      builder.getStringAttr("Tile"), ValueRange(), operands, ValueRange(),
+      openOnes(sizes, extents), builder.getDenseI64ArrayAttr({}),
+      isOrdered ? builder.getDenseI64ArrayAttr(order) : DenseI64ArrayAttr(),
+      llvm::all_of(inputs, [&](const Form &input) { return isConstant(input); })
+          ? builder.getUnitAttr()
+          : UnitAttr());
+  OpBuilder::InsertionGuard guard(builder);
+  Block *block = builder.createBlock(&op.getProgram());
+  for (const Form &input : inputs)
+    block->addArgument(laneType(input.element), location);
+  Value result = lanes(builder, block->getArguments());
+  plan::YieldOp::create(builder, location, result);
+  return whole(op.getResult(0), extents, order);
+}
+
+Form Planner::copied(const Form &form, ArrayRef<int64_t> order) {
+  KernelCall call;
+  call.kernel = "Copy";
+  call.inputs = {form};
+  call.extents = form.extents;
+  call.element = form.element;
+  call.order.assign(order.begin(), order.end());
+  return kernel(call);
+}
+
+Form Planner::rowMajored(const Form &form) {
+  return isRowMajor(sizes, form) ? form : copied(form);
+}
+
+Form Planner::reshaped(const Form &form, ArrayRef<Size> extents) {
+  if (auto result = corten::reshaped(sizes, form, extents))
+    return *result;
+  return *corten::reshaped(sizes, copied(form), extents);
+}
+
+Form Planner::inserted(const Form &update, const Form &target,
+                       const Form &part) {
+  auto op = plan::InsertOp::create(
+      builder, location, target.base.getType(), value(update), target.base,
+      openOnes(sizes, part.offset), openOnes(sizes, part.strides),
+      known(part.offset).value_or(ShapedType::kDynamic),
+      knownOnes(part.strides));
+  Form result = target;
+  result.base = op.getResult();
+  return result;
+}
+
+Form Planner::filled(const Form &scalar, ArrayRef<Size> extents) {
+  Form one = scalar;
+  while (one.rank() != 0)
+    one = withoutAxes(one, int64_t(one.rank()) - 1);
+  return broadcast(sizes, one, extents);
+}
+
+Form Planner::constant(DenseElementsAttr value) {
+  auto type = cast<RankedTensorType>(value.getType());
+  SizeList extents;
+  for (int64_t extent : type.getShape())
+    extents.push_back(sizes.number(extent));
+  if (value.isSplat() && type.getRank() != 0)
+    value = value.resizeSplat(RankedTensorType::get({}, type.getElementType()));
+  Value base = plan::ConstantOp::create(builder, location, value.getType(),
+                                        cast<ElementsAttr>(value));
+  if (value.getType() != type)
+    return broadcast(sizes, whole(base, {}), extents);
+  return whole(base, extents);
+}
+
+Form Planner::scalarOf(Type element, double value) {
+  auto type = RankedTensorType::get({}, element);
+  if (auto floating = dyn_cast<FloatType>(element))
+    return constant(DenseElementsAttr::get(
+        type, builder.getFloatAttr(floating, value).getValue()));
+  return constant(DenseElementsAttr::get(
+      type, builder.getIntegerAttr(element, int64_t(value)).getValue()));
+}
+
+SizeList Planner::broadcastExtents(ArrayRef<Form> forms) {
+  unsigned rank = 0;
+  for (const Form &form : forms)
+    rank = std::max(rank, form.rank());
+  SizeList result(rank, sizes.number(1));
+  for (const Form &form : forms)
+    for (unsigned axis = 0; axis != form.rank(); ++axis) {
+      Size &extent = result[rank - form.rank() + axis];
+      Size own = form.extents[axis];
+      if (isKnown(own, 1) || own == extent)
+        continue;
+      if (isKnown(extent, 1) || (known(own) && !known(extent)))
+        extent = own;
+      else if (!known(extent))
+        extent =
+            sizes.select(sizes.equal(extent, sizes.number(1)), own, extent);
+    }
+  return result;
+}
+
+//===----------------------------------------------------------------------===//
+// Graphs
+//===----------------------------------------------------------------------===//
+
+/// The name that callers know a value by.
+static StringRef nameIn(ArrayAttr attributes, unsigned index, StringRef key) {
+  if (!attributes || index >= attributes.size())
+    return {};
+  auto own = cast<DictionaryAttr>(attributes[index]);
+  auto name = own.getAs<StringAttr>(key);
+  return name ? name.getValue() : StringRef();
+}
+
+/// The tensor behind an argument: itself, what a handle holds, or the pixels of
+/// an image.
+static RankedTensorType argumentType(Value argument) {
+  Type type = argument.getType();
+  if (auto handle = dyn_cast<coreai::HandleType>(type))
+    type = handle.getInnerType();
+  if (isa<coreai::ImageType>(type))
+    for (Operation *user : argument.getUsers())
+      if (auto pixels = dyn_cast<coreai::ImageToTensorOp>(user))
+        type = pixels.getType();
+  return dyn_cast<RankedTensorType>(type);
+}
+
+LogicalResult Planner::planArguments(coreai::GraphOp graph,
+                                     plan::FunctionOp function) {
+  ArrayAttr attributes = graph.getArgAttrsAttr();
+  SmallVector<Attribute> inputNames, stateNames;
+  SmallVector<Value> inputs, stateful;
+  Block &body = graph.getBodyRegion().front();
+  for (BlockArgument argument : body.getArguments()) {
+    unsigned index = argument.getArgNumber();
+    StringRef name = nameIn(attributes, index, "coreai.name");
+    std::string given =
+        name.empty() ? "arg" + std::to_string(index) : name.str();
+    bool isState =
+        isa<coreai::HandleType>(argument.getType()) ||
+        !nameIn(attributes, index, "MutableBuffers.buffer_mutation").empty();
+    (isState ? stateNames : inputNames).push_back(builder.getStringAttr(given));
+    (isState ? stateful : inputs).push_back(argument);
+  }
+  function.setInputsAttr(builder.getArrayAttr(inputNames));
+  function.setStatesAttr(builder.getArrayAttr(stateNames));
+  Block &block = function.getBody().front();
+  SmallVector<Value> all =
+      llvm::to_vector(llvm::concat<Value>(inputs, stateful));
+  for (Value argument : all) {
+    RankedTensorType type = argumentType(argument);
+    if (!type || !isElementType(type.getElementType()))
+      return graph.emitError("the engine cannot run it: an argument has the "
+                             "type ")
+             << argument.getType();
+    Value own = block.addArgument(
+        RankedTensorType::get(type.getShape(), type.getElementType()),
+        argument.getLoc());
+    Form natural = whole(own, extentsOf(own));
+    if (isa<coreai::HandleType>(argument.getType())) {
+      states[argument] = natural;
+    } else {
+      setForm(argument, natural);
+    }
+    stateArguments[argument] = own;
+  }
+  return success();
+}
+
+LogicalResult Planner::planResults(coreai::GraphOp graph,
+                                   plan::FunctionOp function) {
+  Block &body = graph.getBodyRegion().front();
+  Operation *output = body.getTerminator();
+  location = output->getLoc();
+  ArrayAttr names = graph.getResAttrsAttr();
+  // A result that carries the new value of an argument goes there.
+  llvm::StringMap<Value> targets;
+  for (BlockArgument argument : body.getArguments()) {
+    StringRef target = nameIn(graph.getArgAttrsAttr(), argument.getArgNumber(),
+                              "MutableBuffers.buffer_mutation");
+    if (!target.empty())
+      targets[target] = argument;
+  }
+  SmallVector<Attribute> outputNames;
+  SmallVector<Value> outputs;
+  SmallVector<std::pair<Value, Value>> stores;
+  for (auto [index, operand] : llvm::enumerate(output->getOperands())) {
+    if (isa<coreai::TokenType>(operand.getType()))
+      continue;
+    StringRef name = nameIn(names, index, "coreai.name");
+    if (Value target = targets.lookup(name)) {
+      stores.push_back({value(form(operand)), stateArguments[target]});
+      targets.erase(name);
+      continue;
+    }
+    outputNames.push_back(builder.getStringAttr(
+        name.empty() ? "out" + std::to_string(index) : name.str()));
+    // Memory of its own, which the caller may take over or give.
+    const Form &given = form(operand);
+    Value own = given.base;
+    bool isOwn = isa_and_present<plan::KernelOp>(own.getDefiningOp()) &&
+                 !isConstant(given) && isRowMajor(sizes, given) &&
+                 value(given) == own && !llvm::is_contained(outputs, own);
+    outputs.push_back(isOwn ? own : copied(given).base);
+  }
+  for (auto &[handle, state] : states)
+    if (state.base != stateArguments[handle])
+      stores.push_back({value(state), stateArguments[handle]});
+  for (auto [from, to] : stores)
+    plan::StoreOp::create(builder, location, from, to);
+  plan::ReturnOp::create(builder, location, outputs);
+  function.setOutputsAttr(builder.getArrayAttr(outputNames));
+  return success();
+}
+
+LogicalResult Planner::plan(coreai::GraphOp graph) {
+  if (graph.isDeclaration())
+    return graph.emitError("the engine cannot run a graph without a body");
+  location = graph.getLoc();
+  OpBuilder::InsertionGuard guard(builder);
+  auto none = builder.getArrayAttr({});
+  auto function = plan::FunctionOp::create(
+      builder, location, graph.getSymNameAttr(), none, none, none);
+  builder.createBlock(&function.getBody());
+  if (failed(planArguments(graph, function)) ||
+      failed(planBlock(graph.getBodyRegion().front())))
+    return failure();
+  return planResults(graph, function);
+}
+
+LogicalResult Planner::planBlock(Block &block) {
+  for (Operation &op : block.without_terminator())
+    if (failed(planOperation(&op)))
+      return failure();
+  return success();
+}
+
+LogicalResult Planner::planOperation(Operation *op) {
+  location = op->getLoc();
+  if (failed(lowerOperation(op, *this)))
+    return failure();
+  // Here, where every region that uses them sees them.
+  for (Value result : op->getResults())
+    knownNumbers(result);
+  return success();
+}
+
+SmallVector<Value> Planner::returned(ValueRange values) {
+  return llvm::map_to_vector(
+      values, [&](Value operand) { return value(rowMajored(form(operand))); });
+}
+
+LogicalResult
+Planner::planRegion(Region &from, Region &to,
+                    llvm::function_ref<LogicalResult(Operation *)> end) {
+  OpBuilder::InsertionGuard guard(builder);
+  Sizes::Scope scope(sizes);
+  Block *block = builder.createBlock(&to);
+  for (Value argument : from.front().getArguments()) {
+    RankedTensorType type = argumentType(argument);
+    if (!type)
+      return emitError(argument.getLoc(), "the engine cannot run a loop that "
+                                          "carries ")
+             << argument.getType();
+    Value own = block->addArgument(
+        RankedTensorType::get(type.getShape(), type.getElementType()),
+        argument.getLoc());
+    setForm(argument, whole(own, extentsOf(own)));
+  }
+  if (failed(planBlock(from.front())))
+    return failure();
+  location = from.front().getTerminator()->getLoc();
+  return end(from.front().getTerminator());
+}
+
+Form Planner::state(Value handle) { return states[handle]; }
+
+void Planner::setState(Value handle, Form form) {
+  states[handle] = std::move(form);
+}

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Turns a graph of the `coreai` dialect into a function of the `plan` dialect:
+// what moves elements becomes a view, everything else a kernel. The functions
+// that do it for an operation are in Lowerings, a file for each family.
+
+#ifndef CORTEN_LIB_COMPILER_PLANNER_H
+#define CORTEN_LIB_COMPILER_PLANNER_H
+
+#include "Form.h"
+
+#include "corten/Dialect/CoreAI/IR/CoreAIOps.h"
+#include "corten/Dialect/Plan/IR/PlanDialect.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/MapVector.h"
+
+namespace corten {
+
+/// What a kernel is called with, and what it gives.
+struct KernelCall {
+  llvm::StringRef kernel;
+  /// An absent one is optional and not there.
+  llvm::SmallVector<std::optional<Form>, 4> inputs;
+  SizeList numbers;
+  /// Of the result.
+  SizeList extents;
+  mlir::Type element;
+  /// The outermost axis of the result first; row-major if empty.
+  llvm::SmallVector<int64_t> order;
+};
+
+/// One of the instructions of a tile program that is being written.
+using LaneBuilder =
+    llvm::function_ref<mlir::Value(mlir::OpBuilder &, mlir::ValueRange)>;
+
+class Planner {
+public:
+  explicit Planner(mlir::OpBuilder &builder)
+      : builder(builder), sizes(builder), location(builder.getUnknownLoc()) {}
+
+  /// Plans a graph that is an entry point. A message has been emitted if that
+  /// fails.
+  mlir::LogicalResult plan(coreai::GraphOp graph);
+
+  //===--------------------------------------------------------------------===//
+  // For lowerings
+  //===--------------------------------------------------------------------===//
+
+  /// How a value of the program lies.
+  const Form &form(mlir::Value value);
+  void setForm(mlir::Value value, Form form);
+
+  /// The elements of a small tensor of whole numbers, as sizes: known, computed
+  /// from the extents of inputs, or read when a call gets there.
+  SizeList numbers(mlir::Value value);
+  /// Nothing where they would have to be read.
+  std::optional<SizeList> knownNumbers(mlir::Value value);
+  /// Axes as numbers from the front; nothing if they are not known.
+  std::optional<llvm::SmallVector<int64_t>> axes(mlir::Value value,
+                                                 unsigned rank);
+  std::optional<int64_t> axis(mlir::Value value, unsigned rank);
+
+  /// Extents with those of a declared type where that knows more.
+  void refine(SizeList &extents, mlir::Type declared);
+
+  /// Run once, when the plan is loaded, if everything it takes is constant.
+  Form kernel(const KernelCall &call);
+  /// A kernel that computes element by element, over what its inputs broadcast
+  /// to.
+  Form elementwise(llvm::StringRef kernel, llvm::ArrayRef<Form> inputs,
+                   mlir::Type element);
+  /// A tile program of one instruction or a few, over forms of one shape.
+  Form tile(llvm::ArrayRef<Form> inputs, mlir::Type element, LaneBuilder lanes);
+  /// The same elements in memory of their own.
+  Form copied(const Form &form, llvm::ArrayRef<int64_t> order = {});
+  Form rowMajored(const Form &form);
+  /// With other axes, by a copy if need be.
+  Form reshaped(const Form &form, llvm::ArrayRef<Size> extents);
+  /// `target` with the elements that `part`, a view of it, shows replaced.
+  Form inserted(const Form &update, const Form &target, const Form &part);
+  /// One number everywhere.
+  Form filled(const Form &scalar, llvm::ArrayRef<Size> extents);
+  Form constant(mlir::DenseElementsAttr value);
+  Form scalarOf(mlir::Type element, double value);
+  /// The shape that these broadcast to.
+  SizeList broadcastExtents(llvm::ArrayRef<Form> forms);
+
+  /// As a value: a view, unless it is all of its base.
+  mlir::Value value(const Form &form);
+  /// Of memory of its own.
+  Form whole(mlir::Value base, llvm::ArrayRef<Size> extents,
+             llvm::ArrayRef<int64_t> order = {});
+
+  /// Whether it is a constant, or computed from constants when the plan is
+  /// loaded.
+  bool isConstant(const Form &form);
+
+  mlir::LogicalResult planBlock(mlir::Block &block);
+  mlir::LogicalResult planOperation(mlir::Operation *op);
+  /// The values of a terminator, in memory that its region may return.
+  llvm::SmallVector<mlir::Value> returned(mlir::ValueRange values);
+  /// Makes a region of a plan of a region of the program; `end` makes its
+  /// terminator.
+  mlir::LogicalResult
+  planRegion(mlir::Region &from, mlir::Region &to,
+             llvm::function_ref<mlir::LogicalResult(mlir::Operation *)> end);
+
+  /// The state behind a handle, as it is at this place.
+  Form state(mlir::Value handle);
+  void setState(mlir::Value handle, Form form);
+
+  mlir::OpBuilder &builder;
+  Sizes sizes;
+  /// Of the operation that is being planned.
+  mlir::Location location;
+
+private:
+  mlir::LogicalResult planArguments(coreai::GraphOp graph,
+                                    plan::FunctionOp function);
+  mlir::LogicalResult planResults(coreai::GraphOp graph,
+                                  plan::FunctionOp function);
+  /// Of an argument or a result whose type says `?`.
+  SizeList extentsOf(mlir::Value tensor);
+  std::optional<SizeList> computeNumbers(mlir::Value value);
+
+  llvm::DenseMap<mlir::Value, Form> forms;
+  llvm::DenseMap<mlir::Value, std::optional<SizeList>> contents;
+  llvm::MapVector<mlir::Value, Form> states;
+  /// The function's arguments for those of the graph.
+  llvm::DenseMap<mlir::Value, mlir::Value> stateArguments;
+};
+
+/// Whether the runtime has tensors of this type.
+bool isElementType(mlir::Type type);
+/// What registers of a tile program hold for elements of a type.
+mlir::Type laneType(mlir::Type element);
+
+} // namespace corten
+
+#endif // CORTEN_LIB_COMPILER_PLANNER_H
