@@ -118,6 +118,11 @@ TEST(Packed, ProgramsComeAfterProducts) {
   ASSERT_FALSE(bool(error)) << error.message();
   // relu(a * b + bias) + residual
   EXPECT_NUMBERS(out.numbers(), 14, 2, 40, 8, 5, 22);
+  // Whole numbers are not added to floats.
+  Owned<int32_t> whole({2, 3});
+  inputs[3] = whole.tensor;
+  error = call(Kernel::MatMulPacked, invocation);
+  EXPECT_TRUE(bool(error));
   inputs.pop_back();
   invocation.inputs = inputs;
   error = call(Kernel::MatMulPacked, invocation);

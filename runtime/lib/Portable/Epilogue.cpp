@@ -2,6 +2,7 @@
 
 #include "Epilogue.h"
 
+#include "../Tile/TileCode.h"
 #include "Portable.h"
 
 using namespace corten::runtime;
@@ -37,7 +38,16 @@ Error Epilogue::check(std::string_view kernel) const {
     if (Error error = portable::checkShape(kernel, view, target))
       return error;
   }
-  return Error::success();
+  TileLane lane;
+  return resolve(lane);
+}
+
+Error Epilogue::resolve(TileLane &lane) const {
+  std::array<ElementType, kMaxTileRegisters> types = {ElementType::F32};
+  for (size_t i = 0; i != views.size(); ++i)
+    types[i + 1] = views[i].type;
+  return tile::resolveLanes(tile::codeOf(*code),
+                            {types.data(), views.size() + 1}, {&lane, 1});
 }
 
 bool portable::isFactor(ElementType type) {

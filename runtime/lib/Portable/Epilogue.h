@@ -22,6 +22,10 @@ public:
   /// That it fits: an input for each of the program's, of the output's shape.
   Error check(std::string_view kernel) const;
 
+  /// Finds the lane of the result; an error if an input's type is not that of
+  /// an instruction that takes it.
+  Error resolve(TileLane &lane) const;
+
   /// The views that the inputs of the program after the first come from.
   std::span<const Tensor> inputs() const { return views; }
   const TileProgram &program() const { return *code; }

@@ -180,13 +180,14 @@ private:
 
 Sink::Sink(const Invocation &call, const Tensor &target, int columnAxis,
            Isa isa, Grid *left)
-    : numColumns(target.extents[columnAxis]), function(tileFunction(isa)),
+    : numColumns(target.extents[columnAxis]), form(tile::formFor(isa)),
       output(target, columnAxis) {
   for (int axis = 0; axis != target.rank; ++axis)
     if (axis != columnAxis)
       space.extents[space.rank++] = target.extents[axis];
   Epilogue epilogue(call, 2);
-  program = &epilogue.program();
+  const TileProgram &program = epilogue.program();
+  code = tile::codeOf(program);
   std::array<Grid *, kMaxTileRegisters + 2> grids;
   size_t numGrids = 0;
   grids[numGrids++] = &output;
@@ -197,8 +198,9 @@ Sink::Sink(const Invocation &call, const Tensor &target, int columnAxis,
     grids[numGrids++] = &inputs[numInputs++];
   }
   mergeAxes(space, {grids.data(), numGrids});
-  simple =
-      SimpleReader(*program, {inputs.data(), numInputs}, space.rank).read();
+  simple = SimpleReader(program, {inputs.data(), numInputs}, space.rank).read();
+  // That it fits was found out when the call was accepted.
+  [[maybe_unused]] Error error = epilogue.resolve(lane);
   direct = simple && space.rank == 1 && output.type == ElementType::F32 &&
            output.columnStep == 1;
 }
@@ -209,7 +211,7 @@ float *Sink::target(int64_t row, int64_t column) const {
 }
 
 bool Sink::finish(int64_t row, int64_t column, Finish &result) const {
-  if (program->instructions.empty())
+  if (code.numInstructions == 0)
     return false;
   result = {nullptr, nullptr, 0, simple->low, simple->high};
   auto start = [&](int input) {
@@ -226,39 +228,38 @@ bool Sink::finish(int64_t row, int64_t column, Finish &result) const {
   return true;
 }
 
-void Sink::storeRun(int64_t row, int64_t column, int64_t count,
-                    bool isAlongRows, const float *sums,
-                    int64_t sumStep) const {
-  std::array<TileOperand, kMaxTileRegisters> operands;
-  auto operandOf = [&](const Grid &grid) -> TileOperand {
+void Sink::storeRows(int64_t row, int64_t rows, int64_t column, int64_t columns,
+                     const float *sums, int64_t sumStep) const {
+  // Along what lies one after the other in the output.
+  int last = space.rank - 1;
+  bool isAlongRows = output.columnStep != 1 && output.rowSteps[last] == 1;
+  auto rowsOf = [&](void *data, int64_t step, int64_t rowStep,
+                    ElementType type) -> tile::Rows {
+    if (isAlongRows)
+      std::swap(step, rowStep);
+    return {data, step, rowStep, type};
+  };
+  auto rowsOfGrid = [&](const Grid &grid) {
     int64_t offset =
         space.offset(row, grid.rowSteps) + column * grid.columnStep;
-    return {grid.data + offset * int64_t(byteSize(grid.type)),
-            isAlongRows ? grid.rowSteps[space.rank - 1] : grid.columnStep,
-            grid.type};
+    return rowsOf(grid.data + offset * int64_t(byteSize(grid.type)),
+                  grid.columnStep, grid.rowSteps[last], grid.type);
   };
-  operands[0] = {const_cast<float *>(sums), isAlongRows ? sumStep : 1,
-                 ElementType::F32};
+  std::array<tile::Rows, kMaxTileRegisters> operands;
+  operands[0] = rowsOf(const_cast<float *>(sums), 1, sumStep, ElementType::F32);
   for (size_t i = 0; i != numInputs; ++i)
-    operands[i + 1] = operandOf(inputs[i]);
-  TileOperand result = operandOf(output);
-  function(*program, {operands.data(), numInputs + 1}, {&result, 1}, count);
+    operands[i + 1] = rowsOfGrid(inputs[i]);
+  tile::Rows result = rowsOfGrid(output);
+  form({code, operands.data(), &result, &lane, isAlongRows ? columns : rows,
+        isAlongRows ? rows : columns});
 }
 
 void Sink::store(int64_t row, int64_t rows, int64_t column, int64_t columns,
                  const float *sums, int64_t sumStep) const {
   int64_t period = space.extents[space.rank - 1];
-  // Along what lies one after the other in the output.
-  if (output.columnStep != 1 && output.rowSteps[space.rank - 1] == 1) {
-    for (int64_t i = 0; i != rows;) {
-      int64_t count = std::min(rows - i, period - (row + i) % period);
-      for (int64_t j = 0; j != columns; ++j)
-        storeRun(row + i, column + j, count, true, sums + i * sumStep + j,
-                 sumStep);
-      i += count;
-    }
-    return;
+  for (int64_t i = 0; i != rows;) {
+    int64_t count = std::min(rows - i, period - (row + i) % period);
+    storeRows(row + i, count, column, columns, sums + i * sumStep, sumStep);
+    i += count;
   }
-  for (int64_t i = 0; i != rows; ++i)
-    storeRun(row + i, column, columns, false, sums + i * sumStep, sumStep);
 }

@@ -7,6 +7,7 @@
 #define CORTEN_RUNTIME_LIB_PRODUCTS_SINK_H
 
 #include "../Portable/Epilogue.h"
+#include "../Tile/TileCode.h"
 #include "Common.h"
 
 namespace corten::runtime::products {
@@ -70,13 +71,15 @@ public:
              const float *sums, int64_t sumStep) const;
 
 private:
-  void storeRun(int64_t row, int64_t column, int64_t count, bool isAlongRows,
-                const float *sums, int64_t sumStep) const;
+  /// Rows of a block that are evenly apart.
+  void storeRows(int64_t row, int64_t rows, int64_t column, int64_t columns,
+                 const float *sums, int64_t sumStep) const;
 
   RowSpace space;
   int64_t numColumns;
-  const TileProgram *program;
-  TileFunction function;
+  tile::Form form;
+  tile::Code code;
+  TileLane lane = TileLane::F;
   Grid output;
   size_t numInputs = 0;
   std::array<Grid, kMaxTileRegisters> inputs;
