@@ -135,10 +135,10 @@ static Value rebuilt(const Chain &chain, Value value, OpBuilder &builder) {
 // Regrouping
 //===----------------------------------------------------------------------===//
 
-/// A shape that a constant of a reshape can say: nothing in it is 0, and at
-/// most one extent is left open.
+/// A shape that a constant can say: nothing in it is 0, and no extent is left
+/// open. The official runtime finds no extent for what turns out to be empty.
 static bool isWritable(RankedTensorType type) {
-  return type && type.getNumDynamicDims() <= 1 &&
+  return type && type.hasStaticShape() &&
          !llvm::is_contained(type.getShape(), 0);
 }
 
@@ -147,11 +147,8 @@ static Value reshape(Value value, RankedTensorType type, Location location,
                      OpBuilder &builder) {
   if (value.getType() == type)
     return value;
-  SmallVector<int64_t> shape(type.getShape());
-  llvm::replace(shape, ShapedType::kDynamic, int64_t(-1));
-  Type element = builder.getIntegerType(32, /*isSigned=*/true);
   return ReshapeOp::create(builder, location, type, value,
-                           makeIndices(builder, location, shape, element));
+                           makeSizes(builder, location, type.getShape()));
 }
 
 /// What a regrouping op has its elements from.
@@ -185,7 +182,7 @@ static Value mergeReshape(ReshapeOp op, OpBuilder &builder) {
   if (source != op.getInput())
     return ReshapeOp::create(builder, fuse(op.getLoc(), places), op.getType(),
                              source, op.getNewShape());
-  // A shape that is computed, and of which the type says as much as matters.
+  // A shape that is computed although it is known.
   if (!getInlineConstant(op.getNewShape()) && plainTensor(op.getOutput()) &&
       isWritable(op.getType()))
     return reshape(op.getInput(), op.getType(), op.getLoc(), builder);

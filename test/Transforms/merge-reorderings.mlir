@@ -28,17 +28,17 @@ coreai.graph @other_transposes(%x: tensor<2x2xf32>, %p: tensor<2xui32>) -> (tens
 }
 
 // CHECK-LABEL: @units
-// CHECK-DAG:     %[[S:.*]] = coreai.constant dense<[3, 1, -1]> : tensor<3xsi32>
-// CHECK:         coreai.reshape %arg0, %[[S]] : (tensor<1x3x?xf32>, tensor<3xsi32>) -> tensor<3x1x?xf32>
+// CHECK-DAG:     %[[S:.*]] = coreai.constant dense<[3, 1, 4]> : tensor<3xui32>
+// CHECK:         coreai.reshape %arg0, %[[S]] : (tensor<1x3x4xf32>, tensor<3xui32>) -> tensor<3x1x4xf32>
 // CHECK:         coreai.transpose %arg0
 // CHECK:         coreai.transpose %arg1
-coreai.graph @units(%x: tensor<1x3x?xf32>, %y: tensor<1x?x?xf32>) -> (tensor<3x1x?xf32>, tensor<1x?x3xf32>, tensor<?x1x?xf32>) {
+coreai.graph @units(%x: tensor<1x3x4xf32>, %y: tensor<1x?x4xf32>) -> (tensor<3x1x4xf32>, tensor<1x4x3xf32>, tensor<?x1x4xf32>) {
   %p = coreai.constant dense<[1, 0, 2]> : tensor<3xui32>
   %q = coreai.constant dense<[0, 2, 1]> : tensor<3xui32>
-  %0 = coreai.transpose %x, %p : (tensor<1x3x?xf32>, tensor<3xui32>) -> tensor<3x1x?xf32>
-  %1 = coreai.transpose %x, %q : (tensor<1x3x?xf32>, tensor<3xui32>) -> tensor<1x?x3xf32>
-  %2 = coreai.transpose %y, %p : (tensor<1x?x?xf32>, tensor<3xui32>) -> tensor<?x1x?xf32>
-  coreai.output %0, %1, %2 : tensor<3x1x?xf32>, tensor<1x?x3xf32>, tensor<?x1x?xf32>
+  %0 = coreai.transpose %x, %p : (tensor<1x3x4xf32>, tensor<3xui32>) -> tensor<3x1x4xf32>
+  %1 = coreai.transpose %x, %q : (tensor<1x3x4xf32>, tensor<3xui32>) -> tensor<1x4x3xf32>
+  %2 = coreai.transpose %y, %p : (tensor<1x?x4xf32>, tensor<3xui32>) -> tensor<?x1x4xf32>
+  coreai.output %0, %1, %2 : tensor<3x1x4xf32>, tensor<1x4x3xf32>, tensor<?x1x4xf32>
 }
 
 // Numbers go along, as one or as many.
@@ -135,15 +135,15 @@ coreai.graph @reshapes(%x: tensor<?x4xf32>, %s: tensor<2xsi32>) -> (tensor<?x?xf
   coreai.output %1, %2, %5, %7 : tensor<?x?xf32>, tensor<?x4xf32>, tensor<?x?xf32>, tensor<?x4xf32>
 }
 
-// A computed shape of which one extent is not known, and one of which two are.
+// A computed shape that is known, and one of which an extent is not.
 // CHECK-LABEL: @computed
-// CHECK-DAG:     %[[S:.*]] = coreai.constant dense<[-1, 4]> : tensor<2xsi32>
+// CHECK-DAG:     %[[S:.*]] = coreai.constant dense<[2, 4]> : tensor<2xui32>
 // CHECK-DAG:     coreai.reshape %arg0, %[[S]]
 // CHECK-DAG:     coreai.reshape %arg0, %arg1
-coreai.graph @computed(%x: tensor<?x?xf32>, %s: tensor<2xui32>) -> (tensor<?x4xf32>, tensor<?x?xf32>) {
-  %0 = coreai.reshape %x, %s : (tensor<?x?xf32>, tensor<2xui32>) -> tensor<?x4xf32>
-  %1 = coreai.reshape %x, %s : (tensor<?x?xf32>, tensor<2xui32>) -> tensor<?x?xf32>
-  coreai.output %0, %1 : tensor<?x4xf32>, tensor<?x?xf32>
+coreai.graph @computed(%x: tensor<?x?xf32>, %s: tensor<2xui32>) -> (tensor<2x4xf32>, tensor<?x4xf32>) {
+  %0 = coreai.reshape %x, %s : (tensor<?x?xf32>, tensor<2xui32>) -> tensor<2x4xf32>
+  %1 = coreai.reshape %x, %s : (tensor<?x?xf32>, tensor<2xui32>) -> tensor<?x4xf32>
+  coreai.output %0, %1 : tensor<2x4xf32>, tensor<?x4xf32>
 }
 
 // Two extents that are not known may have changed their places; what has an
