@@ -30,7 +30,11 @@ FailureOr<OwningOpRef<ModuleOp>> corten::planProgram(ModuleOp program) {
   MLIRContext *context = program.getContext();
   OwningOpRef<ModuleOp> simple = program.clone();
   PassManager simplify(context);
-  buildSimplificationPipeline(simplify);
+  // Weights stay where they are in the asset; packing puts them in order.
+  SimplificationOptions options;
+  options.maxConstantBytes = uint64_t(1) << 14;
+  options.maxConstantGrowth = uint64_t(1) << 10;
+  buildSimplificationPipeline(simplify, options);
   if (failed(simplify.run(*simple)))
     return failure();
   OwningOpRef<ModuleOp> plans = ModuleOp::create(program.getLoc());

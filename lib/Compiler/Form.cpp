@@ -58,13 +58,21 @@ std::optional<SmallVector<int64_t>> corten::denseOrder(Sizes &sizes,
     next = sizes.mul(next, form.extents[axis]);
   }
   std::reverse(order.begin(), order.end());
-  // Where the others are in order, axes of extent 1 are too.
-  if (llvm::is_sorted(order))
-    return llvm::to_vector<6>(llvm::seq<int64_t>(0, form.rank()));
-  for (unsigned axis = form.rank(); axis-- > 0;)
-    if (isKnown(form.extents[axis], 1))
-      order.insert(order.begin(), axis);
-  return order;
+  return canonicalOrder(form.extents, order);
+}
+
+SmallVector<int64_t> corten::canonicalOrder(ArrayRef<Size> extents,
+                                            ArrayRef<int64_t> order) {
+  SmallVector<int64_t> result;
+  for (int64_t axis : order)
+    if (!isKnown(extents[axis], 1))
+      result.push_back(axis);
+  if (llvm::is_sorted(result))
+    return llvm::to_vector<6>(llvm::seq<int64_t>(0, extents.size()));
+  for (unsigned axis = extents.size(); axis-- > 0;)
+    if (isKnown(extents[axis], 1))
+      result.insert(result.begin(), axis);
+  return result;
 }
 
 Form corten::transposed(const Form &form, ArrayRef<int64_t> permutation) {

@@ -41,6 +41,11 @@ bool isRowMajor(Sizes &sizes, const Form &form);
 std::optional<llvm::SmallVector<int64_t>> denseOrder(Sizes &sizes,
                                                      const Form &form);
 
+/// One order for all that lie in memory the same way: axes of extent 1 come
+/// first, or where they are if nothing else is out of order.
+llvm::SmallVector<int64_t> canonicalOrder(llvm::ArrayRef<Size> extents,
+                                          llvm::ArrayRef<int64_t> order);
+
 Form transposed(const Form &form, llvm::ArrayRef<int64_t> permutation);
 /// With axes of extent 1 at these places of the result, which are sorted.
 Form withUnitAxes(Sizes &sizes, const Form &form, llvm::ArrayRef<int64_t> axes);

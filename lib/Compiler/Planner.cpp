@@ -145,7 +145,8 @@ Form Planner::kernel(const KernelCall &call) {
         input ? value(*input)
               : plan::AbsentOp::create(builder, location, builder.getNoneType())
                     .getResult());
-  bool isOrdered = !call.order.empty() && !llvm::is_sorted(call.order);
+  SmallVector<int64_t> order = canonicalOrder(call.extents, call.order);
+  bool isOrdered = !call.order.empty() && !llvm::is_sorted(order);
   bool isPrepared =
       call.kernel != "Fill" && !call.inputs.empty() &&
       llvm::all_of(call.numbers, known) &&
@@ -157,10 +158,10 @@ Form Planner::kernel(const KernelCall &call) {
       builder.getStringAttr(call.kernel), inputs, ValueRange(),
       openOnes(sizes, call.numbers), openOnes(sizes, call.extents),
       builder.getDenseI64ArrayAttr(knownOnes(call.numbers)),
-      isOrdered ? builder.getDenseI64ArrayAttr(call.order)
-                : DenseI64ArrayAttr(),
+      isOrdered ? builder.getDenseI64ArrayAttr(order) : DenseI64ArrayAttr(),
       isPrepared ? builder.getUnitAttr() : UnitAttr());
-  return whole(op.getResult(0), call.extents, call.order);
+  return whole(op.getResult(0), call.extents,
+               isOrdered ? ArrayRef(order) : ArrayRef<int64_t>());
 }
 
 Form Planner::elementwise(StringRef kernelName, ArrayRef<Form> inputs,

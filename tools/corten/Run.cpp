@@ -355,8 +355,9 @@ void tool::addRun(CLI::App &app, int &exitCode) {
   command->add_flag("--quiet", options->quiet, "Print nothing");
   command->footer("Examples:\n"
                   "  corten run model.aimodel\n"
-                  "  corten run model.aimodel --input x=x.npy --output y.npy\n"
-                  "  corten run decoder.aimodel --steps 64");
+                  "  corten run model.aimodel --shape image=4,3,8,8 "
+                  "--output probs=probs.npy\n"
+                  "  corten run model.aimodel --steps 8");
   command->callback([options, &exitCode] {
     llvm::Error error = runModel(*options);
     exitCode = error ? failAtLength(std::move(error)) : Success;

@@ -62,13 +62,15 @@ LogicalResult corten::lowerProduct(Operation *op, Planner &planner) {
   KernelCall call;
   call.element = x.element;
   call.extents = extents;
-  bool isOneMatrix =
-      llvm::all_of(ArrayRef(y.extents).drop_back(2),
-                   [](Size extent) { return isKnown(extent, 1); });
-  if (isPackable(y.element) && planner.isConstant(y) && isOneMatrix) {
-    auto outer = llvm::to_vector(llvm::seq<int64_t>(0, y.rank() - 2));
+  // One matrix for all of a batch.
+  bool isOneMatrix = true;
+  for (unsigned axis = 0; axis + 2 < y.rank(); ++axis)
+    isOneMatrix &= isKnown(y.extents[axis], 1) || isKnown(y.strides[axis], 0);
+  auto outer = llvm::to_vector(llvm::seq<int64_t>(0, y.rank() - 2));
+  Form matrix = withoutAxes(y, outer);
+  if (isOneMatrix && isPackable(y.element) && planner.isConstant(matrix)) {
     call.kernel = "MatMulPacked";
-    call.inputs = {spread(x), packed(planner, withoutAxes(y, outer))};
+    call.inputs = {spread(x), packed(planner, matrix)};
   } else {
     call.kernel = "MatMul";
     call.inputs = {spread(x), spread(y)};

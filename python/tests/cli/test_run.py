@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""What corten run computes is what eager computes: assets, plans and archives."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from support.command import corten
+from torch import nn
+
+from coreai_torch import TorchConverter, get_decomp_table
+
+
+class Small(nn.Module):
+    """A product, a convolution, and a size that a call decides."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.conv = nn.Conv1d(4, 8, 3, padding=1)
+        self.head = nn.Linear(8, 5)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.head(torch.relu(self.conv(x)).transpose(1, 2)).softmax(-1)
+
+
+class Counter(nn.Module):
+    """Counts its calls."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("count", torch.zeros(2))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        self.count.add_(x)
+        return self.count * 2
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The model as an archive and as an asset, an input and what eager gives."""
+    torch.manual_seed(0)
+    folder = tmp_path_factory.mktemp("run")
+    model = Small().eval()
+    x = torch.randn(2, 4, 9)
+    length = torch.export.Dim("length", min=2, max=64)
+    program = torch.export.export(model, (x,), dynamic_shapes=({2: length},))
+    torch.export.save(program, folder / "model.pt2")
+    converter = TorchConverter()
+    converter.add_exported_program(program.run_decompositions(get_decomp_table()))
+    converter.to_coreai().save_asset(folder / "model.aimodel")
+    np.save(folder / "x.npy", x.numpy())
+    with torch.no_grad():
+        np.save(folder / "want.npy", model(x).numpy())
+    return folder
+
+
+def succeed(*arguments: str | Path) -> str:
+    """What the command prints, which has nothing to complain of."""
+    answer = corten(*arguments)
+    assert answer.status == 0, answer.err
+    return answer.out
+
+
+def run(folder: Path, model: str, *arguments: str) -> None:
+    """Runs the model, and compares."""
+    given = ["--input", f"x={folder / 'x.npy'}", "--output", folder / "y.npy"]
+    succeed("run", folder / model, *given, *arguments)
+    np.testing.assert_allclose(
+        np.load(folder / "y.npy"), np.load(folder / "want.npy"), atol=1e-6
+    )
+
+
+@pytest.mark.parametrize("model", ["model.aimodel", "model.pt2"])
+def test_agrees_with_eager(folder: Path, model: str) -> None:
+    run(folder, model)
+
+
+@pytest.mark.parametrize("options", [(), ("--self-contained",)])
+def test_plans(folder: Path, options: tuple[str, ...]) -> None:
+    plan = folder / "model.cplan"
+    succeed("compile", folder / "model.aimodel", "-o", plan, *options)
+    run(folder, "model.cplan", "--threads", "2")
+
+
+@pytest.mark.parametrize("isa", ["portable", "avx2"])
+def test_instruction_sets(
+    folder: Path, isa: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CORTEN_ISA", isa)
+    monkeypatch.setenv("CORTEN_CHECK", "1")
+    run(folder, "model.aimodel")
+
+
+def test_states_go_on(tmp_path: Path) -> None:
+    program = torch.export.export(Counter(), (torch.ones(2),))
+    torch.export.save(program, tmp_path / "counter.pt2")
+    np.save(tmp_path / "x.npy", np.array([1, 3], np.float32))
+    given = [f"--input=x={tmp_path / 'x.npy'}", "--output", tmp_path / "y.npy"]
+    succeed("run", tmp_path / "counter.pt2", *given, "--steps", "4")
+    np.testing.assert_array_equal(np.load(tmp_path / "y.npy"), [8, 24])
+
+
+def test_plan_is_shown(folder: Path) -> None:
+    text = succeed("compile", folder / "model.aimodel", "--print")
+    assert 'plan.kernel "ConvolutionPacked"' in text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--input", "z=x.npy"], "want NAME=VALUE with a name of x"),
+        (["--input", "x=missing.npy"], "missing.npy: No such file"),
+        (["--shape", "x=1,5,9"], "x"),
+        (["--function", "other"], "the model has main"),
+    ],
+)
+def test_bad_arguments(folder: Path, arguments: list[str], message: str) -> None:
+    answer = corten("run", folder / "model.aimodel", *arguments)
+    assert answer.status == 2
+    assert message in answer.err
+
+
+def test_asset_that_changed(tmp_path: Path) -> None:
+    """A plan is not run with the weights of another asset."""
+    converter = TorchConverter()
+    converter.add_exported_program(
+        torch.export.export(
+            nn.Linear(512, 512), (torch.ones(1, 512),)
+        ).run_decompositions(get_decomp_table())
+    )
+    asset = tmp_path / "model.aimodel"
+    converter.to_coreai().save_asset(asset)
+    plan = tmp_path / "model.cplan"
+    succeed("compile", asset, "-o", plan)
+    assert plan.stat().st_size < 512 * 512
+    succeed("run", plan)
+    program = asset / "main.mlirb"
+    content = bytearray(program.read_bytes())
+    content[len(content) // 2] ^= 1
+    program.write_bytes(content)
+    answer = corten("run", plan)
+    assert answer.status == 2
+    assert "main.mlirb" in answer.err
