@@ -100,6 +100,10 @@ private:
 bool Analysis::findDefinitions() {
   for (size_t i = 0; i != block.steps.size(); ++i) {
     const Step &step = block.steps[i];
+    for (int32_t value : inputsOf(step))
+      if (value != -1 && bufferOf(value).storage == plan::Storage::Returned &&
+          bufferOf(value).definition == -1)
+        return failAt(i, "reads what no block has returned yet");
     for (int32_t value : outputsOf(step)) {
       Buffer &buffer = bufferOf(value);
       if (buffer.storage != plan::Storage::Returned)

@@ -18,7 +18,7 @@ Engine::Engine(LoadOptions given, Program loaded)
     : options(std::move(given)), program(std::move(loaded)),
       check(options.check.value_or(isCheckingByDefault())),
       arenas(std::make_shared<MemoryPool>(options.arenaLimit)),
-      results(std::make_shared<MemoryPool>()),
+      results(std::make_shared<MemoryPool>(options.arenaLimit)),
       constants(program.constants.size()), idle(program.blocks.size()) {
   options.frames = std::max(options.frames, 1);
 }

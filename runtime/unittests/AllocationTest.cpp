@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A call that has been made before allocates nothing. Counts what the C library
+// is asked for, by anybody; sanitizers have a library of their own.
+
+#include "Plans.h"
+#include "SamplePlans.h"
+
+#include <atomic>
+#include <cerrno>
+
+using namespace corten::runtime;
+
+#if !__has_feature(address_sanitizer) && !__has_feature(thread_sanitizer) &&   \
+    defined(__GLIBC__)
+
+static std::atomic<int64_t> allocations = 0;
+
+extern "C" {
+void *__libc_malloc(size_t);
+void *__libc_calloc(size_t, size_t);
+void *__libc_realloc(void *, size_t);
+void *__libc_memalign(size_t, size_t);
+
+// The other libraries of the process are to find these.
+#pragma GCC visibility push(default)
+void *malloc(size_t bytes) {
+  ++allocations;
+  return __libc_malloc(bytes);
+}
+void *calloc(size_t count, size_t bytes) {
+  ++allocations;
+  return __libc_calloc(count, bytes);
+}
+void *realloc(void *old, size_t bytes) {
+  ++allocations;
+  return __libc_realloc(old, bytes);
+}
+void *aligned_alloc(size_t alignment, size_t bytes) {
+  ++allocations;
+  return __libc_memalign(alignment, bytes);
+}
+#pragma GCC visibility pop
+}
+
+/// How many allocations the second of two equal calls makes.
+static int64_t allocationsOf(Call &call) {
+  EXPECT_OK(call.run());
+  EXPECT_OK(call.run());
+  int64_t before = allocations;
+  for (int i = 0; i != 10; ++i)
+    if (Error error = call.run())
+      ADD_FAILURE() << error.message();
+  return allocations - before;
+}
+
+TEST(Allocations, AreCounted) {
+  int64_t before = allocations;
+  int *volatile number = new int;
+  delete number;
+  EXPECT_EQ(allocations - before, 1);
+}
+
+TEST(Allocations, NoneInStraightLines) {
+  LoadOptions options;
+  options.check = false;
+  std::shared_ptr<Model> model = loaded(straightLine(), options);
+  State state = std::move(*model->createState("s"));
+  Call call(model, model->functions()[0]);
+  Owned<float> x({2, 3}, {1, 2, 3, 4, 5, 6});
+  EXPECT_OK(call.setInput(0, x.tensor));
+  EXPECT_OK(call.setState("s", state));
+  EXPECT_EQ(allocationsOf(call), 0);
+  // An input that is copied.
+  Owned<float> columns({3, 2}, {1, 4, 2, 5, 3, 6});
+  int permutation[] = {1, 0};
+  EXPECT_OK(call.setInput(0, columns.tensor.transposed(permutation)));
+  EXPECT_EQ(allocationsOf(call), 0);
+}
+
+TEST(Allocations, NoneInControlFlow) {
+  LoadOptions options;
+  options.check = false;
+  std::shared_ptr<Model> model = loaded(controlFlow(), options);
+  Call call(model, model->functions()[0]);
+  Owned<bool> flag({}, {1});
+  Owned<float> x({4}, {1, 0, 2, 3});
+  Owned<float> count({}, {5});
+  EXPECT_OK(call.setInput(0, flag.tensor));
+  EXPECT_OK(call.setInput(1, x.tensor));
+  EXPECT_OK(call.setInput(2, count.tensor));
+  EXPECT_EQ(allocationsOf(call), 0);
+  EXPECT_NUMBERS(numbersOf(call.output(0).tensor()), 32, 64, 96);
+}
+
+TEST(Allocations, NoneWhenAFrameIsBuiltAnew) {
+  LoadOptions options;
+  options.check = false;
+  options.frames = 2;
+  std::shared_ptr<Model> model = loaded(straightLine(), options);
+  State state = std::move(*model->createState("s"));
+  Call call(model, model->functions()[0]);
+  EXPECT_OK(call.setState("s", state));
+  std::vector<Owned<float>> inputs;
+  for (int64_t n = 1; n != 60; ++n)
+    inputs.push_back(Owned<float>({n, 3}));
+  int64_t total = 0;
+  for (const Owned<float> &x : inputs) {
+    EXPECT_OK(call.setInput(0, x.tensor));
+    int64_t before = allocations;
+    EXPECT_OK(call.run());
+    total += allocations - before;
+  }
+  // Memory that grows, by an eighth each time; nothing for each frame.
+  EXPECT_LT(total, 100);
+}
+
+#endif
