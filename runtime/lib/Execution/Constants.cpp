@@ -103,6 +103,7 @@ Error Engine::alignConstants() {
     constant.data = next;
     next += roundUp(constant.bytes);
   });
+  aligned.protect();
   return Error::success();
 }
 
@@ -180,6 +181,7 @@ Error Engine::prepare() {
       size_t output = size_t(program.constants[i].offset);
       constants[i] = {prepared.data() + places[output], sizes[output]};
     }
+  prepared.protect();
   // It is not needed again.
   std::lock_guard lock(mutex);
   idle[size_t(program.prepare)].clear();

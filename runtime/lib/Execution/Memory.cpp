@@ -55,6 +55,11 @@ void Memory::release() {
   pool->giveBack(std::exchange(block, nullptr));
 }
 
+void Memory::protect() const {
+  if (block && block->capacity >= kHugePage)
+    (void)mprotect(block->data, block->capacity, PROT_READ);
+}
+
 MemoryPool::~MemoryPool() { trim(); }
 
 MemoryPool::Block *MemoryPool::takeIdle(size_t bytes) {

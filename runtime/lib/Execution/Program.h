@@ -17,8 +17,11 @@
 
 namespace corten::runtime::execution {
 
-/// The kernel that is nothing but a tile program.
-inline constexpr PortableKernel kTileKernel = PortableKernel::Tile;
+/// Whether a kernel begins with a tile program; others end with one, and hand
+/// it what they computed.
+inline bool beginsWithProgram(PortableKernel kernel) {
+  return kernel == PortableKernel::Tile || kernel == PortableKernel::TileReduce;
+}
 
 /// `count` entries of some array, from `first` on.
 struct Range {

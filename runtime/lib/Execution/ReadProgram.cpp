@@ -256,7 +256,7 @@ bool BlockReader::readProgram(size_t index, const plan::Step &from,
     return fail("step", index, "has a program with too many inputs");
   auto program = std::make_unique<TileProgram>();
   // Before its own inputs comes the element that the kernel computed.
-  program->numInputs = uint16_t(own + (step.kernel == kTileKernel ? 0 : 1));
+  program->numInputs = uint16_t(own + (beginsWithProgram(step.kernel) ? 0 : 1));
   program->numRegisters = tiles.registers();
   for (size_t i = 0; i != sizeOf(tiles.instructions()); ++i) {
     const plan::TileInstruction &instruction =

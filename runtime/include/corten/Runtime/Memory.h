@@ -39,6 +39,9 @@ public:
   /// At least as many bytes as were asked for.
   size_t capacity() const { return block ? block->capacity : 0; }
   void reset() { Memory().swap(*this); }
+  /// From now on it can only be read, if it has whole pages. It must not be
+  /// given back before its pool goes.
+  void protect() const;
   void swap(Memory &other) noexcept { std::swap(block, other.block); }
 
 private:
