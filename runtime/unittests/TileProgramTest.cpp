@@ -109,11 +109,12 @@ bool isExact(Op opcode) {
     FUNCTION(Acos)
     FUNCTION(Acosh)
     FUNCTION(Asin)
-    FUNCTION(Asinh) FUNCTION(Atan) FUNCTION(Atanh) FUNCTION(Cos) FUNCTION(Cosh)
-        FUNCTION(Erf) FUNCTION(Exp) FUNCTION(Gelu) FUNCTION(GeluSigmoid)
-            FUNCTION(GeluTanh) FUNCTION(Log) FUNCTION(Rsqrt) FUNCTION(Sigmoid)
-                FUNCTION(Silu) FUNCTION(Sin) FUNCTION(Sinh) FUNCTION(Tan)
-                    FUNCTION(Tanh) FUNCTION(Pow) return false;
+    FUNCTION(Asinh)
+    FUNCTION(Atan) FUNCTION(Atanh) FUNCTION(Cos) FUNCTION(Cosh) FUNCTION(Erf)
+        FUNCTION(Exp) FUNCTION(Gelu) FUNCTION(GeluSigmoid) FUNCTION(GeluTanh)
+            FUNCTION(Log) FUNCTION(Rsqrt) FUNCTION(Sigmoid) FUNCTION(Silu)
+                FUNCTION(Sin) FUNCTION(Sinh) FUNCTION(Tan) FUNCTION(Tanh)
+                    FUNCTION(Pow) return false;
   default:
     return true;
   }

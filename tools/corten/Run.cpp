@@ -158,7 +158,7 @@ static Owned randomInput(const runtime::Parameter &parameter,
   // Every type has zero and one.
   if (runtime::call(runtime::PortableKernel::Cast,
                     {{&numbers, 1}, {&result.tensor, 1}, {}}))
-    std::fill(result.memory.begin(), result.memory.end(), char(0));
+    llvm::fill(result.memory, char(0));
   return result;
 }
 

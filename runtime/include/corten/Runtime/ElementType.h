@@ -10,6 +10,7 @@
 #include <complex>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <optional>
 #include <string_view>
 
@@ -21,10 +22,12 @@ enum class ElementType : uint8_t {
 #include "corten/Runtime/ElementTypes.def"
 };
 
-inline constexpr size_t kNumElementTypes =
-#define ELEMENT(NAME, SPELLING, BITS, TYPE) +1
+/// All of them, in their order.
+inline constexpr ElementType kElementTypes[] = {
+#define ELEMENT(NAME, SPELLING, BITS, TYPE) ElementType::NAME,
 #include "corten/Runtime/ElementTypes.def"
-    ;
+};
+inline constexpr size_t kNumElementTypes = std::size(kElementTypes);
 
 /// The spelling of the dialect.
 std::string_view spelling(ElementType type);

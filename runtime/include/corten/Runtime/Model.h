@@ -35,8 +35,8 @@ struct LoadOptions {
   /// How many threads kernels use, with the caller's; 0: as many as the process
   /// may run on.
   int threads = 0;
-  /// How many bytes all arenas of the model may have at once; results and states
-  /// may have as many again.
+  /// How many bytes all arenas of the model may have at once; results and
+  /// states may have as many again.
   size_t arenaLimit = size_t(-1);
   /// How many frames are kept for each block, one for each set of sizes.
   int frames = 8;
@@ -98,8 +98,7 @@ private:
 class Array {
 public:
   Array() = default;
-  Array(Tensor view, Memory memory)
-      : view(std::move(view)), memory(std::move(memory)) {}
+  Array(Tensor view, Memory memory) : view(view), memory(std::move(memory)) {}
 
   const Tensor &tensor() const { return view; }
   bool ownsMemory() const { return bool(memory); }
