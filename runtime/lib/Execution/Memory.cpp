@@ -23,9 +23,10 @@ static char *allocate(size_t bytes) {
     return static_cast<char *>(std::aligned_alloc(kMemoryAlignment, bytes));
   constexpr size_t kPage = 4096;
   bytes = roundUp(bytes, kPage);
-  // Large pages begin at multiples of their size.
+  // Large pages begin at multiples of their size. More than the machine has is
+  // refused here, not when it is written to.
   void *mapped = mmap(nullptr, bytes + kHugePage, PROT_READ | PROT_WRITE,
-                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+                      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (mapped == MAP_FAILED)
     return nullptr;
   auto *begin = static_cast<char *>(mapped);
