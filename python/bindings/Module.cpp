@@ -17,4 +17,5 @@ NB_MODULE(_native, module) {
   corten::bindings::bindGraphDiff(module);
   corten::bindings::bindView(module);
   corten::bindings::bindAsset(module);
+  corten::bindings::bindEngine(module);
 }

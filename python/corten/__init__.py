@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Core AI assets: open, look at, check, change and write them.
+"""Core AI assets: open, look at, check, change, write and run them.
 
 What the ``corten`` command does, from Python::
 
@@ -12,13 +12,28 @@ What the ``corten`` command does, from Python::
     model.strip()
     model.save("release.aimodel")
 
+The engine runs them::
+
+    model = corten.load("model.aimodel")
+    y = model["main"](x=array)["y"]
+
 The package needs neither torch nor coreai-core to be imported.
 """
 
 from __future__ import annotations
 
 from corten._archive import Archive, open_pt2
+from corten._engine import compile, load
 from corten._model import Model, convert_pt2, diff, doctor, merge, open
+from corten._native import (
+    Array,
+    Axis,
+    CompiledModel,
+    Function,
+    Parameter,
+    State,
+    States,
+)
 from corten._save import save
 from corten._types import (
     ArchiveInfo,
@@ -48,6 +63,9 @@ from corten._types import (
 __all__ = [
     "Archive",
     "ArchiveInfo",
+    "Array",
+    "Axis",
+    "CompiledModel",
     "Composite",
     "CompositeOps",
     "Diff",
@@ -57,6 +75,7 @@ __all__ = [
     "Example",
     "ExampleInfo",
     "Finding",
+    "Function",
     "GraphDiff",
     "Info",
     "Metadata",
@@ -65,14 +84,19 @@ __all__ = [
     "OpCount",
     "OpDiff",
     "Ops",
+    "Parameter",
     "SavedProgram",
+    "State",
+    "States",
     "Tensor",
     "Value",
     "Versions",
     "WeightGroup",
+    "compile",
     "convert_pt2",
     "diff",
     "doctor",
+    "load",
     "merge",
     "open",
     "open_pt2",

@@ -2,7 +2,7 @@
 """The C++ side of both packages (python/bindings)."""
 
 import enum
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -373,3 +373,182 @@ def compare_models(
     first: Model, second: Model, graph: str, weights: bool, names: bool
 ) -> str: ...
 def examine_path(path: str) -> str: ...
+
+class Axis:
+    """An extent that calls decide."""
+
+    @property
+    def symbol(self) -> str:
+        """What the program calls it; equal ones are equal in a call."""
+    @property
+    def low(self) -> int:
+        """The least that it can be."""
+    @property
+    def high(self) -> int | None:
+        """The most that it can be; None if there is no bound."""
+
+class Parameter:
+    """What a function takes or gives."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def dtype(self) -> str:
+        """The name of the element type, as ``"float32"``."""
+    @property
+    def shape(self) -> tuple[int | Axis, ...]:
+        """A number for each axis, or an ``Axis`` where calls decide."""
+
+class Array:
+    """A result.
+
+    ``numpy.asarray()`` and ``torch.from_dlpack()`` give views of it, which keep
+    the memory.
+    """
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The extent of each axis."""
+    @property
+    def dtype(self) -> str:
+        """The name of the element type, as ``"float32"``."""
+    @property
+    def nbytes(self) -> int:
+        """How many bytes the elements have."""
+    def numpy(self) -> npt.NDArray[Any]:
+        """A view as an array of numpy's.
+
+        Types that numpy lacks are unsigned integers with the same bits.
+        """
+    def __dlpack__(self, **options: Any) -> Any:
+        """For ``torch.from_dlpack()`` and others."""
+    def __dlpack_device__(self) -> tuple[int, int]: ...
+    def __buffer__(self, flags: int, /) -> memoryview: ...
+
+class State:
+    """What a function remembers.
+
+    Views of it show what calls write; they can only be read. One call at a time
+    uses it.
+    """
+
+    @property
+    def name(self) -> str:
+        """What functions call it."""
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The extent of each axis."""
+    @property
+    def dtype(self) -> str:
+        """The name of the element type, as ``"float32"``."""
+    @property
+    def nbytes(self) -> int:
+        """How many bytes the elements have."""
+    def numpy(self) -> npt.NDArray[Any]:
+        """A view as an array of numpy's, which can only be read.
+
+        Types that numpy lacks are unsigned integers with the same bits.
+        """
+    def reset(self) -> None:
+        """Make all elements zero."""
+    def write(self, array: Any) -> None:
+        """Take over the elements of an array of the same type and shape.
+
+        Raises ``ValueError``.
+        """
+    def copy(self) -> State:
+        """Another state with the same elements."""
+    def __dlpack__(self, **options: Any) -> Any:
+        """For ``torch.from_dlpack()`` and others."""
+    def __dlpack_device__(self) -> tuple[int, int]: ...
+    def __buffer__(self, flags: int, /) -> memoryview: ...
+
+class States:
+    """States by name."""
+
+    def __len__(self) -> int: ...
+    def __contains__(self, name: str) -> bool: ...
+    def __iter__(self) -> Iterator[str]: ...
+    def __getitem__(self, name: str) -> State: ...
+    def keys(self) -> list[str]:
+        """The names."""
+    def reset(self) -> None:
+        """Make all elements of all states zero."""
+    def copy(self) -> States:
+        """Others with the same elements.
+
+        What comes after differs, as in a beam search.
+        """
+
+class Function:
+    """A function of a model.
+
+    It can be called by any number of threads at once.
+    """
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def inputs(self) -> list[Parameter]: ...
+    @property
+    def outputs(self) -> list[Parameter]: ...
+    @property
+    def states(self) -> list[Parameter]: ...
+    def create_states(self, shapes: Mapping[str, Sequence[int]] = ...) -> States:
+        """New states, all zeros.
+
+        Those whose shape calls decide need one, by name. Raises ``ValueError``.
+        """
+    def __call__(
+        self,
+        *args: Any,
+        out: Any = None,
+        states: States | Mapping[str, State] | None = None,
+        **kwargs: Any,
+    ) -> dict[str, Any]:
+        """Run it.
+
+        Inputs are arrays in order or by name, or one mapping from names: of
+        numpy, of torch, or others with DLPack or the buffer protocol, with any
+        strides. Returns a dictionary from names of outputs to ``Array``; arrays
+        that ``out`` gives, by name or in order, are written to and returned.
+        Without ``states`` the model's own are used.
+
+        Raises ``TypeError`` or ``ValueError`` for what cannot be taken, and
+        ``RuntimeError`` for what fails on the way.
+        """
+    def async_(self, *args: Any, **kwargs: Any) -> Coroutine[Any, Any, dict[str, Any]]:
+        """The same, in a thread of its own: ``await`` it."""
+
+class CompiledModel:
+    """A model that runs. ``corten.load`` and ``corten.compile`` make one."""
+
+    @property
+    def path(self) -> str:
+        """Where it was loaded from; empty if it was in no file."""
+    @property
+    def functions(self) -> dict[str, Function]:
+        """All functions by name."""
+    @property
+    def states(self) -> States:
+        """The states of calls that bring none, once there was such a call."""
+    def __getitem__(self, name: str) -> Function: ...
+    def __len__(self) -> int: ...
+    def __contains__(self, name: str) -> bool: ...
+    def __iter__(self) -> Iterator[str]: ...
+    def create_states(self, shapes: Mapping[str, Sequence[int]] = ...) -> States:
+        """New states for all functions, all zeros. Raises ``ValueError``."""
+    def reset(self) -> None:
+        """Make the states of calls that bring none zero."""
+    def trim(self) -> None:
+        """Give idle memory back to the system."""
+
+def load_model(
+    path: str, threads: int | None, check: bool | None
+) -> tuple[CompiledModel, list[str]]: ...
+def compile_model(
+    model: Model, threads: int | None, check: bool | None
+) -> CompiledModel: ...
+def compile_received(
+    received: ReceivedModule, threads: int | None, check: bool | None
+) -> CompiledModel: ...

@@ -2,8 +2,8 @@
 """Numeric cases as data: a function, its inputs, and how close it must be.
 
 A case is expanded over dtypes and over static and dynamic shapes; each variant
-is exported, converted, and run on the official interpreter before and after
-``optimize()``; the outputs are compared with PyTorch eager.
+is exported, converted, and run on the official interpreter and on the engine
+before and after ``optimize()``; the outputs are compared with PyTorch eager.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ import pytest
 import torch
 
 import coreai_torch
-from support.runtime import narrow, run_calls
+from support import engine
+from support.runtime import narrow, run_calls, run_on_engine
 
 inf = float("inf")
 nan = float("nan")
@@ -243,10 +244,9 @@ def check_program(
         exported, decompose=decompose, input_names=names, output_names=outputs
     )
     feeds = [dict(zip(names, given, strict=True)) for given, _ in calls]
-    for stage in ("converted", "optimized"):
-        if stage == "optimized":
-            program.optimize()
-        for call, results in enumerate(run_calls(program, feeds)[0]):
+
+    def check_results(stage: str, calls_results: Any) -> None:
+        for call, results in enumerate(calls_results):
             for name, value in zip(outputs, calls[call][1], strict=True):
                 try:
                     compare(results[name], value, **tolerance)
@@ -254,6 +254,14 @@ def check_program(
                     raise AssertionError(
                         f"{stage}, call {call}, {name}: {error}\n{program}"[:6000]
                     ) from None
+
+    for stage in ("converted", "optimized"):
+        if stage == "optimized":
+            program.optimize()
+        check_results(stage, run_calls(program, feeds, with_engine=False)[0])
+        if engine.IS_ON:
+            with engine.limits():
+                check_results(stage, run_on_engine(program, feeds)[0])
 
 
 def doubled(tensor: torch.Tensor, axes: Sequence[int]) -> torch.Tensor:

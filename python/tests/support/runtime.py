@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Running programs on the interpreter that ships in coreai-core."""
+"""Running programs on the interpreter that ships in coreai-core.
+
+And on the engine, where ``CORTEN_ENGINE`` says so.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +16,8 @@ import numpy as np
 import torch
 from coreai.authoring import AIModelAsset
 from coreai.runtime import NDArray
+
+from support import engine
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -69,16 +74,76 @@ async def _call(
         return results, {name: from_numpy(s.numpy()) for name, s in states.items()}
 
 
+def run_on_engine(
+    program: AIProgram | Path,
+    calls: Sequence[Mapping[str, torch.Tensor]],
+    entrypoint: str = "main",
+    state: Mapping[str, torch.Tensor] | None = None,
+) -> tuple[list[dict[str, torch.Tensor]], dict[str, torch.Tensor]]:
+    """The same as ``run_calls`` on the engine alone."""
+    feeds = [{name: narrow(value) for name, value in call.items()} for call in calls]
+    states = {name: narrow(value) for name, value in (state or {}).items()}
+    return engine.run_calls(program, feeds, entrypoint, states)
+
+
+#: How far the engine and the interpreter may be apart, relative to the largest
+#: value: each rounds in its own way.
+_APART = {torch.float16: 1e-2, torch.bfloat16: 5e-2}
+
+
+def _assert_same(name: str, actual: torch.Tensor, expected: torch.Tensor) -> None:
+    finite = expected[expected.isfinite()]
+    scale = float(finite.abs().max()) if finite.numel() else 1.0
+    allowed = _APART.get(expected.dtype, 1e-4)
+    if not (expected.is_floating_point() or expected.is_complex()):
+        allowed = 0.0
+    torch.testing.assert_close(
+        actual,
+        expected,
+        rtol=allowed,
+        atol=allowed * max(scale, 1.0),
+        equal_nan=True,
+        msg=lambda text: f"{name}, against the interpreter: {text}",
+    )
+
+
+def _check_engine(
+    asset: Path,
+    calls: Sequence[Mapping[str, torch.Tensor]],
+    entrypoint: str,
+    state: Mapping[str, torch.Tensor],
+    expected: tuple[list[dict[str, torch.Tensor]], dict[str, torch.Tensor]],
+) -> None:
+    with engine.limits():
+        results, final = run_on_engine(asset, calls, entrypoint, state)
+        for ours, theirs in zip(results, expected[0], strict=True):
+            assert ours.keys() == theirs.keys()
+            for name, value in theirs.items():
+                _assert_same(name, ours[name], value)
+        for name, value in expected[1].items():
+            _assert_same(name, final[name], value)
+
+
 def run_calls(
     program: AIProgram,
     calls: Sequence[Mapping[str, torch.Tensor]],
     entrypoint: str = "main",
     state: Mapping[str, torch.Tensor] | None = None,
+    *,
+    with_engine: bool = True,
 ) -> tuple[list[dict[str, torch.Tensor]], dict[str, torch.Tensor]]:
-    """Run several calls in a row; return their outputs and the final state."""
+    """Run several calls in a row; return their outputs and the final state.
+
+    They are the interpreter's. With ``CORTEN_ENGINE=all`` the engine has to give
+    the same, unless the caller asks it itself.
+    """
     with tempfile.TemporaryDirectory() as folder:
         asset = program.save_asset(Path(folder) / "program.aimodel")
-        return asyncio.run(_call(asset, entrypoint, calls, state or {}))
+        results = asyncio.run(_call(asset, entrypoint, calls, state or {}))
+        if with_engine and engine.IS_EVERYWHERE:
+            path = Path(folder) / "program.aimodel"
+            _check_engine(path, calls, entrypoint, state or {}, results)
+        return results
 
 
 def run_asset(
@@ -89,7 +154,10 @@ def run_asset(
 ) -> tuple[list[dict[str, torch.Tensor]], dict[str, torch.Tensor]]:
     """The same for an asset that lies on the disk."""
     asset = AIModelAsset.load(path)
-    return asyncio.run(_call(asset, entrypoint, calls, state or {}))
+    results = asyncio.run(_call(asset, entrypoint, calls, state or {}))
+    if engine.IS_EVERYWHERE:
+        _check_engine(path, calls, entrypoint, state or {}, results)
+    return results
 
 
 def run(

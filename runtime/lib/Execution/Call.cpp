@@ -145,6 +145,16 @@ void Call::setObserver(StepObserver observer) {
   implementation->observer = std::move(observer);
 }
 
+void Call::reset() {
+  Implementation &call = *implementation;
+  std::ranges::fill(call.arguments, Tensor());
+  call.isGiven.assign(call.isGiven.size(), false);
+  std::ranges::fill(call.states, nullptr);
+  std::ranges::fill(call.wanted, std::nullopt);
+  std::ranges::fill(call.results, Array());
+  call.observer = nullptr;
+}
+
 size_t Call::numOutputs() const { return implementation->results.size(); }
 const Array &Call::output(size_t index) const {
   return implementation->results[index];

@@ -220,6 +220,9 @@ public:
   /// From the next run on.
   void setObserver(StepObserver observer);
 
+  /// Forgets arguments and results, to be used for something else.
+  void reset();
+
   /// If it fails, results are undefined, and the model can be used on. States
   /// have what steps before the failing one wrote; the compiler puts writes
   /// last.

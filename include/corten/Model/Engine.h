@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// From a program to the engine: what `corten run` and `corten.load` do,
+// whatever the program lies in.
+
+#ifndef CORTEN_MODEL_ENGINE_H
+#define CORTEN_MODEL_ENGINE_H
+
+#include "corten/Model/Model.h"
+#include "corten/Runtime/Model.h"
+
+namespace corten {
+
+/// A model that runs, and what the user should know about it all the same.
+struct LoadedModel {
+  std::shared_ptr<runtime::Model> model;
+  std::vector<std::string> warnings;
+};
+
+/// Loads a plan (NAME.cplan), or compiles and loads an asset, the text of a
+/// program, or what torch.export.save wrote (NAME.pt2). Weights of an asset
+/// stay in it, mapped.
+llvm::Expected<LoadedModel> loadForEngine(llvm::StringRef path,
+                                          runtime::LoadOptions options = {});
+
+/// Compiles an opened program as it is now, and loads it.
+llvm::Expected<std::shared_ptr<runtime::Model>>
+loadForEngine(Model &model, runtime::LoadOptions options = {});
+
+/// The same for a program that is in no model. Weights are copied: it may go.
+llvm::Expected<std::shared_ptr<runtime::Model>>
+loadForEngine(mlir::ModuleOp program, runtime::LoadOptions options = {});
+
+} // namespace corten
+
+#endif // CORTEN_MODEL_ENGINE_H

@@ -1,0 +1,721 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Models that run.
+
+#include "Arrays.h"
+#include "Bindings.h"
+#include "Errors.h"
+
+#include "corten/Handover/Receive.h"
+#include "corten/Model/Engine.h"
+
+#include <nanobind/stl/map.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+#include <map>
+#include <mutex>
+
+namespace nb = nanobind;
+using namespace corten;
+using namespace corten::runtime;
+using corten::bindings::Borrowed;
+
+namespace {
+
+using SharedState = std::shared_ptr<State>;
+using Shapes = std::map<std::string, std::vector<int64_t>>;
+
+/// The states of a function, or of all functions.
+struct States {
+  std::vector<SharedState> list;
+
+  SharedState find(std::string_view name) const {
+    auto found = std::ranges::find(list, name, &State::name);
+    return found == list.end() ? nullptr : *found;
+  }
+};
+
+/// A model with what is kept for its callers: calls that were made before, and
+/// the states of those who bring none.
+struct Engine {
+  Engine(std::shared_ptr<runtime::Model> loaded, std::string path)
+      : model(std::move(loaded)), path(std::move(path)),
+        idle(model->functions().size()) {}
+
+  std::unique_ptr<Call> takeCall(size_t function);
+  void giveBack(size_t function, std::unique_ptr<Call> call);
+  /// Made when they are needed for the first time.
+  SharedState keptState(const std::string &name);
+
+  std::shared_ptr<runtime::Model> model;
+  std::string path;
+  std::mutex mutex;
+  std::vector<std::vector<std::unique_ptr<Call>>> idle;
+  States kept;
+};
+
+struct EngineFunction {
+  std::shared_ptr<Engine> engine;
+  size_t index = 0;
+
+  const Function &function() const { return engine->model->functions()[index]; }
+};
+
+/// A call that goes back to the others when it is over.
+class Lease {
+public:
+  explicit Lease(const EngineFunction &of)
+      : of(of), call(of.engine->takeCall(of.index)) {}
+  ~Lease() { of.engine->giveBack(of.index, std::move(call)); }
+  Call &operator*() { return *call; }
+  Call *operator->() { return call.get(); }
+
+private:
+  const EngineFunction &of;
+  std::unique_ptr<Call> call;
+};
+
+} // namespace
+
+/// More than this many calls at once are rare.
+static constexpr size_t kMaxIdleCalls = 16;
+
+static void unwrap(Error error) {
+  if (error)
+    throw nb::value_error(error.message().c_str());
+}
+
+template <typename T> static T unwrap(Expected<T> value) {
+  if (!value)
+    unwrap(value.takeError());
+  return std::move(*value);
+}
+
+std::unique_ptr<Call> Engine::takeCall(size_t function) {
+  {
+    std::lock_guard lock(mutex);
+    if (!idle[function].empty()) {
+      std::unique_ptr<Call> call = std::move(idle[function].back());
+      idle[function].pop_back();
+      return call;
+    }
+  }
+  return std::make_unique<Call>(model, model->functions()[function]);
+}
+
+void Engine::giveBack(size_t function, std::unique_ptr<Call> call) {
+  call->reset();
+  std::lock_guard lock(mutex);
+  if (idle[function].size() < kMaxIdleCalls)
+    idle[function].push_back(std::move(call));
+}
+
+static SharedState makeState(const runtime::Model &model,
+                             const std::string &name,
+                             const std::vector<int64_t> *shape = nullptr) {
+  std::optional<std::span<const int64_t>> extents;
+  if (shape)
+    extents = *shape;
+  return std::make_shared<State>(unwrap(model.createState(name, extents)));
+}
+
+SharedState Engine::keptState(const std::string &name) {
+  std::lock_guard lock(mutex);
+  if (SharedState state = kept.find(name))
+    return state;
+  return kept.list.emplace_back(makeState(*model, name));
+}
+
+static States createStates(const runtime::Model &model,
+                           const std::vector<std::string> &names,
+                           const Shapes &shapes) {
+  for (const auto &[name, shape] : shapes)
+    if (std::ranges::find(names, name) == names.end())
+      throw nb::key_error(("there is no state '" + name + "'").c_str());
+  States states;
+  for (const std::string &name : names) {
+    auto shape = shapes.find(name);
+    states.list.push_back(makeState(
+        model, name, shape == shapes.end() ? nullptr : &shape->second));
+  }
+  return states;
+}
+
+//===----------------------------------------------------------------------===//
+// Calls
+//===----------------------------------------------------------------------===//
+
+static bool isMapping(nb::handle object) {
+  return nb::isinstance<nb::dict>(object) ||
+         (PyMapping_Check(object.ptr()) && nb::hasattr(object, "keys"));
+}
+
+[[noreturn]] static void refuseArguments(const Function &function,
+                                         const std::string &why) {
+  std::string text = "function '" + function.name() + "' " + why;
+  throw nb::type_error(text.c_str());
+}
+
+namespace {
+/// Takes what Python gives for one call.
+class Arguments {
+public:
+  Arguments(const EngineFunction &of, Call &call)
+      : of(of), function(of.function()), call(call),
+        isGiven(function.inputs().size()) {
+    held.reserve(function.inputs().size() + function.outputs().size());
+  }
+
+  void setInputs(const nb::args &args, const nb::kwargs &kwargs);
+  void setStates(nb::handle given);
+  void setOutputs(nb::handle given);
+  nb::dict results() const;
+
+private:
+  void setInput(size_t index, nb::handle value);
+  void setInput(std::string_view name, nb::handle value);
+  void setOutput(size_t index, nb::handle value);
+
+  const EngineFunction &of;
+  const Function &function;
+  Call &call;
+  std::vector<bool> isGiven;
+  std::vector<Borrowed> held;
+  std::vector<SharedState> states;
+  /// By the number of the output.
+  std::map<size_t, nb::object> wanted;
+};
+} // namespace
+
+void Arguments::setInput(size_t index, nb::handle value) {
+  const Parameter &parameter = function.inputs()[index];
+  if (isGiven[index])
+    refuseArguments(function, "got input '" + parameter.name + "' twice");
+  isGiven[index] = true;
+  held.push_back(bindings::borrow(value, parameter.type, /*isWritable=*/false,
+                                  "input '" + parameter.name + "'"));
+  unwrap(call.setInput(index, held.back().tensor));
+}
+
+void Arguments::setInput(std::string_view name, nb::handle value) {
+  std::span<const Parameter> inputs = function.inputs();
+  auto found = std::ranges::find(inputs, name, &Parameter::name);
+  if (found == inputs.end()) {
+    std::string why = "has no input '" + std::string(name) + "'";
+    for (const Parameter &input : inputs)
+      why +=
+          (&input == inputs.data() ? "; it has '" : ", '") + input.name + "'";
+    refuseArguments(function, why);
+  }
+  setInput(static_cast<size_t>(found - inputs.begin()), value);
+}
+
+void Arguments::setInputs(const nb::args &args, const nb::kwargs &kwargs) {
+  std::span<const Parameter> inputs = function.inputs();
+  if (args.size() == 1 && isMapping(args[0])) {
+    nb::object items = args[0].attr("items")();
+    for (nb::handle item : items) {
+      auto [name, value] = nb::cast<std::pair<nb::str, nb::object>>(item);
+      setInput(name.c_str(), value);
+    }
+  } else {
+    if (args.size() > inputs.size())
+      refuseArguments(function, "takes " + std::to_string(inputs.size()) +
+                                    " inputs, and got " +
+                                    std::to_string(args.size()));
+    for (size_t i = 0; i != args.size(); ++i)
+      setInput(i, args[i]);
+  }
+  for (auto [name, value] : kwargs)
+    setInput(nb::borrow<nb::str>(name).c_str(), value);
+  for (size_t i = 0; i != isGiven.size(); ++i)
+    if (!isGiven[i])
+      refuseArguments(function, "needs the input '" + inputs[i].name + "', " +
+                                    inputs[i].describe());
+}
+
+void Arguments::setStates(nb::handle given) {
+  for (const Parameter &parameter : function.states()) {
+    SharedState state;
+    if (given.is_none()) {
+      state = of.engine->keptState(parameter.name);
+    } else if (nb::isinstance<States>(given)) {
+      state = nb::cast<const States &>(given).find(parameter.name);
+    } else if (isMapping(given)) {
+      nb::object value = given.attr("get")(parameter.name);
+      if (!value.is_none() && !nb::isinstance<State>(value))
+        refuseArguments(function, "got a state '" + parameter.name +
+                                      "' that create_states() did not make");
+      if (!value.is_none())
+        state = nb::cast<SharedState>(value);
+    } else {
+      refuseArguments(function,
+                      "takes what create_states() makes as its states");
+    }
+    if (!state)
+      refuseArguments(function, "needs the state '" + parameter.name + "', " +
+                                    parameter.describe());
+    unwrap(call.setState(parameter.name, *state));
+    states.push_back(std::move(state));
+  }
+}
+
+void Arguments::setOutput(size_t index, nb::handle value) {
+  const Parameter &parameter = function.outputs()[index];
+  held.push_back(bindings::borrow(value, parameter.type, /*isWritable=*/true,
+                                  "output '" + parameter.name + "'"));
+  unwrap(call.setOutput(index, held.back().tensor));
+  wanted[index] = nb::borrow(value);
+}
+
+void Arguments::setOutputs(nb::handle given) {
+  if (given.is_none())
+    return;
+  std::span<const Parameter> outputs = function.outputs();
+  if (isMapping(given)) {
+    nb::object items = given.attr("items")();
+    for (nb::handle item : items) {
+      auto [name, value] = nb::cast<std::pair<std::string, nb::object>>(item);
+      auto found = std::ranges::find(outputs, name, &Parameter::name);
+      if (found == outputs.end())
+        refuseArguments(function, "has no output '" + name + "'");
+      setOutput(static_cast<size_t>(found - outputs.begin()), value);
+    }
+    return;
+  }
+  if (!nb::isinstance<nb::list>(given) && !nb::isinstance<nb::tuple>(given)) {
+    if (outputs.size() != 1)
+      refuseArguments(function, "has " + std::to_string(outputs.size()) +
+                                    " outputs: give as many arrays, or a "
+                                    "mapping from their names");
+    setOutput(0, given);
+    return;
+  }
+  size_t index = 0;
+  for (nb::handle value : given) {
+    if (index == outputs.size())
+      refuseArguments(function, "has only " + std::to_string(outputs.size()) +
+                                    " outputs");
+    setOutput(index++, value);
+  }
+  if (index != outputs.size())
+    refuseArguments(function, "has " + std::to_string(outputs.size()) +
+                                  " outputs, and was given arrays for " +
+                                  std::to_string(index));
+}
+
+nb::dict Arguments::results() const {
+  nb::dict results;
+  for (size_t i = 0; i != call.numOutputs(); ++i) {
+    nb::str name(function.outputs()[i].name.c_str());
+    auto given = wanted.find(i);
+    results[name] = given != wanted.end()
+                        ? given->second
+                        : nb::cast(Array(call.output(i)), nb::rv_policy::move);
+  }
+  return results;
+}
+
+static nb::dict call(const EngineFunction &self, const nb::args &args,
+                     nb::handle out, nb::handle states,
+                     const nb::kwargs &kwargs) {
+  Lease lease(self);
+  Arguments arguments(self, *lease);
+  arguments.setInputs(args, kwargs);
+  arguments.setStates(states);
+  arguments.setOutputs(out);
+  Error error;
+  {
+    nb::gil_scoped_release unlock;
+    error = lease->run();
+  }
+  if (error)
+    throw std::runtime_error(error.message());
+  return arguments.results();
+}
+
+//===----------------------------------------------------------------------===//
+// Classes
+//===----------------------------------------------------------------------===//
+
+static nb::object shapeOf(const Tensor &tensor) {
+  nb::list shape;
+  for (int64_t extent : tensor.shape())
+    shape.append(extent);
+  return nb::tuple(shape);
+}
+
+static nb::object shapeOf(const Parameter &parameter) {
+  nb::list shape;
+  for (const Axis &axis : parameter.axes)
+    shape.append(axis.isFixed() ? nb::cast(axis.low) : nb::cast(axis));
+  return nb::tuple(shape);
+}
+
+template <typename T> static const Tensor &tensorOf(nb::handle self) {
+  return nb::inst_ptr<T>(self)->tensor();
+}
+
+/// What arrays and states have in common: they can be viewed.
+template <typename T, bool IsReadOnly> struct Viewed {
+  static int getBuffer(PyObject *self, Py_buffer *view, int flags) {
+    return bindings::getBuffer(tensorOf<T>(self), IsReadOnly, self, view,
+                               flags);
+  }
+
+  static inline PyType_Slot slots[] = {
+      {Py_bf_getbuffer, reinterpret_cast<void *>(&getBuffer)},
+      {Py_bf_releasebuffer, reinterpret_cast<void *>(&bindings::releaseBuffer)},
+      {0, nullptr}};
+
+  static void bind(nb::class_<T> &type) {
+    type.def_prop_ro(
+            "shape", [](const T &self) { return shapeOf(self.tensor()); },
+            "The extent of each axis.")
+        .def_prop_ro(
+            "dtype",
+            [](const T &self) {
+              return bindings::dtypeName(self.tensor().type);
+            },
+            "The name of the element type, as \"float32\".")
+        .def_prop_ro(
+            "nbytes",
+            [](const T &self) {
+              return self.tensor().size() *
+                     static_cast<int64_t>(byteSize(self.tensor().type));
+            },
+            "How many bytes the elements have.")
+        .def(
+            "numpy",
+            [](nb::handle self) {
+              return nb::module_::import_("numpy").attr("asarray")(self);
+            },
+            "A view as an array of numpy's. Types that numpy lacks are "
+            "unsigned integers with the same bits.")
+        .def(
+            "__dlpack__",
+            [](nb::handle self, const nb::kwargs &options) {
+              return bindings::toDlpack(tensorOf<T>(self), IsReadOnly, self,
+                                        options);
+            },
+            "For torch.from_dlpack() and others.")
+        .def("__dlpack_device__", [](const T &) {
+          return std::pair(int(nb::device::cpu::value), 0);
+        });
+  }
+};
+
+static void bindViews(nb::module_ &module) {
+  nb::class_<Axis>(module, "Axis", "An extent that calls decide.")
+      .def_ro("symbol", &Axis::symbol,
+              "What the program calls it; equal ones are equal in a call.")
+      .def_ro("low", &Axis::low, "The least that it can be.")
+      .def_prop_ro(
+          "high",
+          [](const Axis &self) {
+            return self.high == INT64_MAX ? std::nullopt
+                                          : std::optional(self.high);
+          },
+          "The most that it can be; None if there is no bound.")
+      .def("__repr__", [](const Axis &self) { return self.symbol; });
+
+  nb::class_<Parameter>(module, "Parameter", "What a function takes or gives.")
+      .def_ro("name", &Parameter::name)
+      .def_prop_ro(
+          "dtype",
+          [](const Parameter &self) { return bindings::dtypeName(self.type); },
+          "The name of the element type, as \"float32\".")
+      .def_prop_ro(
+          "shape", [](const Parameter &self) { return shapeOf(self); },
+          "A number for each axis, or an Axis where calls decide.")
+      .def("__repr__", [](const Parameter &self) {
+        nb::object shape = nb::repr(nb::list(shapeOf(self)));
+        return self.name + ": " + bindings::dtypeName(self.type) +
+               nb::cast<std::string>(shape);
+      });
+
+  using ArrayView = Viewed<Array, /*IsReadOnly=*/false>;
+  nb::class_<Array> array(
+      module, "Array", nb::type_slots(ArrayView::slots),
+      "A result. numpy.asarray() and torch.from_dlpack() give views of it, "
+      "which keep the memory.");
+  ArrayView::bind(array);
+  array.def("__repr__", [](const Array &self) {
+    return "corten.Array(" + bindings::describe(self.tensor()) + ")";
+  });
+
+  using StateView = Viewed<State, /*IsReadOnly=*/true>;
+  nb::class_<State> state(
+      module, "State", nb::type_slots(StateView::slots),
+      "What a function remembers. Views of it show what calls write; they "
+      "can only be read. One call at a time uses it.");
+  StateView::bind(state);
+  state
+      .def_prop_ro(
+          "name", [](const State &self) { return self.name(); },
+          "What functions call it.")
+      .def("reset", &State::reset, "Makes all elements zero.")
+      .def(
+          "write",
+          [](State &self, nb::handle array) {
+            Borrowed from = bindings::borrow(array, self.tensor().type, false,
+                                             "state '" + self.name() + "'");
+            unwrap(self.write(from.tensor));
+          },
+          nb::arg("array"),
+          "Takes over the elements of an array of the same type and shape. "
+          "Raises ValueError.")
+      .def(
+          "copy",
+          [](const State &self) {
+            return std::make_shared<State>(unwrap(self.copy()));
+          },
+          "Another state with the same elements.")
+      .def("__repr__", [](const State &self) {
+        return "corten.State('" + self.name() + "', " +
+               bindings::describe(self.tensor()) + ")";
+      });
+}
+
+static void bindStates(nb::module_ &module) {
+  auto names = [](const States &self) {
+    std::vector<std::string> names;
+    for (const SharedState &state : self.list)
+      names.push_back(state->name());
+    return names;
+  };
+  nb::class_<States>(module, "States", "States by name.")
+      .def("__len__", [](const States &self) { return self.list.size(); })
+      .def("__contains__",
+           [](const States &self, std::string_view name) {
+             return self.find(name) != nullptr;
+           })
+      .def("__iter__",
+           [names](const States &self) {
+             return nb::iter(nb::cast(names(self)));
+           })
+      .def("keys", names, "The names.")
+      .def(
+          "__getitem__",
+          [](const States &self, const std::string &name) {
+            if (SharedState state = self.find(name))
+              return state;
+            throw nb::key_error(("there is no state '" + name + "'").c_str());
+          },
+          nb::arg("name"))
+      .def(
+          "reset",
+          [](States &self) {
+            for (const SharedState &state : self.list)
+              state->reset();
+          },
+          "Makes all elements of all states zero.")
+      .def(
+          "copy",
+          [](const States &self) {
+            States copies;
+            for (const SharedState &state : self.list)
+              copies.list.push_back(
+                  std::make_shared<State>(unwrap(state->copy())));
+            return copies;
+          },
+          "Others with the same elements: what comes after differs, as in a "
+          "beam search.")
+      .def("__repr__", [names](const States &self) {
+        return "corten.States(" +
+               nb::cast<std::string>(nb::repr(nb::cast(names(self)))) + ")";
+      });
+}
+
+static std::vector<Parameter> list(std::span<const Parameter> parameters) {
+  return {parameters.begin(), parameters.end()};
+}
+
+static std::vector<std::string> namesOf(std::span<const Parameter> states) {
+  std::vector<std::string> names;
+  for (const Parameter &state : states)
+    names.push_back(state.name);
+  return names;
+}
+
+static void bindFunction(nb::module_ &module) {
+  nb::class_<EngineFunction>(module, "Function",
+                             "A function of a model. It can be called by any "
+                             "number of threads at once.")
+      .def_prop_ro(
+          "name",
+          [](const EngineFunction &self) { return self.function().name(); })
+      .def_prop_ro("inputs",
+                   [](const EngineFunction &self) {
+                     return list(self.function().inputs());
+                   })
+      .def_prop_ro("outputs",
+                   [](const EngineFunction &self) {
+                     return list(self.function().outputs());
+                   })
+      .def_prop_ro("states",
+                   [](const EngineFunction &self) {
+                     return list(self.function().states());
+                   })
+      .def(
+          "create_states",
+          [](const EngineFunction &self, const Shapes &shapes) {
+            return createStates(*self.engine->model,
+                                namesOf(self.function().states()), shapes);
+          },
+          nb::arg("shapes") = Shapes(),
+          "New states, all zeros. Those whose shape calls decide need one, by "
+          "name. Raises ValueError.")
+      .def(
+          "__call__", &call, nb::arg("args"), nb::kw_only(),
+          nb::arg("out").none() = nb::none(),
+          nb::arg("states").none() = nb::none(), nb::arg("kwargs"),
+          "Runs it. Inputs are arrays in order or by name, or one mapping from "
+          "names. Returns a dictionary from names of outputs to arrays; those "
+          "that `out` gives are written to. Without `states` the model's own "
+          "are used. Raises TypeError or ValueError for what cannot be taken, "
+          "and RuntimeError for what fails on the way.")
+      .def(
+          "async_",
+          [](nb::handle self, const nb::args &args, const nb::kwargs &kwargs) {
+            return nb::module_::import_("asyncio").attr("to_thread")(
+                self, *args, **kwargs);
+          },
+          nb::arg("args"), nb::arg("kwargs"),
+          "The same, in a thread of its own: `await` it.")
+      .def("__repr__", [](const EngineFunction &self) {
+        return "corten.Function('" + self.function().name() + "')";
+      });
+}
+
+static EngineFunction functionOf(const std::shared_ptr<Engine> &engine,
+                                 const std::string &name) {
+  std::span<const Function> functions = engine->model->functions();
+  auto found = std::ranges::find(functions, name, &Function::name);
+  if (found != functions.end())
+    return {engine, static_cast<size_t>(found - functions.begin())};
+  std::string why = "there is no function '" + name + "'";
+  for (const Function &function : functions)
+    why += (&function == functions.data() ? "; there is '" : ", '") +
+           function.name() + "'";
+  throw nb::key_error(why.c_str());
+}
+
+static void bindModel(nb::module_ &module) {
+  nb::class_<Engine>(module, "CompiledModel", "A model that runs.")
+      .def_ro("path", &Engine::path,
+              "Where it was loaded from; empty if it was in no file.")
+      .def_prop_ro(
+          "functions",
+          [](const std::shared_ptr<Engine> &self) {
+            nb::dict functions;
+            for (size_t i = 0; i != self->model->functions().size(); ++i)
+              functions[self->model->functions()[i].name().c_str()] =
+                  nb::cast(EngineFunction{self, i});
+            return functions;
+          },
+          "All functions by name.")
+      .def("__getitem__", &functionOf, nb::arg("name"))
+      .def("__len__",
+           [](const Engine &self) { return self.model->functions().size(); })
+      .def("__contains__",
+           [](const Engine &self, std::string_view name) {
+             return self.model->function(name) != nullptr;
+           })
+      .def("__iter__",
+           [](const Engine &self) {
+             nb::list names;
+             for (const Function &function : self.model->functions())
+               names.append(function.name());
+             return nb::iter(names);
+           })
+      .def_prop_ro(
+          "states",
+          [](Engine &self) {
+            std::lock_guard lock(self.mutex);
+            return self.kept;
+          },
+          "The states of calls that bring none, once there was such a call.")
+      .def(
+          "create_states",
+          [](const Engine &self, const Shapes &shapes) {
+            std::vector<std::string> names;
+            for (const Function &function : self.model->functions())
+              for (std::string &name : namesOf(function.states()))
+                if (std::ranges::find(names, name) == names.end())
+                  names.push_back(std::move(name));
+            return createStates(*self.model, names, shapes);
+          },
+          nb::arg("shapes") = Shapes(),
+          "New states for all functions, all zeros. Raises ValueError.")
+      .def(
+          "reset",
+          [](Engine &self) {
+            std::lock_guard lock(self.mutex);
+            for (const SharedState &state : self.kept.list)
+              state->reset();
+          },
+          "Makes the states of calls that bring none zero.")
+      .def(
+          "trim", [](const Engine &self) { self.model->trim(); },
+          "Gives idle memory back to the system.")
+      .def("__repr__", [](const Engine &self) {
+        return "corten.CompiledModel('" + self.path + "')";
+      });
+}
+
+static LoadOptions optionsOf(std::optional<int> threads,
+                             std::optional<bool> check) {
+  LoadOptions options;
+  options.threads = threads.value_or(0);
+  options.check = check;
+  return options;
+}
+
+void corten::bindings::bindEngine(nb::module_ &module) {
+  bindViews(module);
+  bindStates(module);
+  bindFunction(module);
+  bindModel(module);
+
+  module.def(
+      "load_model",
+      [](const std::string &path, std::optional<int> threads,
+         std::optional<bool> check) {
+        nb::gil_scoped_release unlock;
+        LoadedModel loaded =
+            bindings::unwrap(loadForEngine(path, optionsOf(threads, check)));
+        return std::pair(
+            std::make_shared<Engine>(std::move(loaded.model), path),
+            std::move(loaded.warnings));
+      },
+      nb::arg("path"), nb::arg("threads").none(), nb::arg("check").none(),
+      "A model, and warnings. Raises ValueError.");
+  module.def(
+      "compile_model",
+      [](corten::Model &model, std::optional<int> threads,
+         std::optional<bool> check) {
+        return std::make_shared<Engine>(
+            bindings::unwrap(loadForEngine(model, optionsOf(threads, check))),
+            model.path());
+      },
+      nb::arg("model"), nb::arg("threads").none(), nb::arg("check").none(),
+      nb::call_guard<nb::gil_scoped_release>(), "Raises ValueError.");
+  module.def(
+      "compile_received",
+      [](ReceivedModule &received, std::optional<int> threads,
+         std::optional<bool> check) {
+        return std::make_shared<Engine>(
+            bindings::unwrap(
+                loadForEngine(*received.module, optionsOf(threads, check))),
+            std::string());
+      },
+      nb::arg("received"), nb::arg("threads").none(), nb::arg("check").none(),
+      nb::call_guard<nb::gil_scoped_release>(), "Raises ValueError.");
+}
