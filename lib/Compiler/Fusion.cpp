@@ -134,7 +134,7 @@ static bool isSameLayout(plan::KernelOp a, plan::KernelOp b) {
 static void eraseUnused(Block &block) {
   for (Operation &op :
        llvm::make_early_inc_range(llvm::reverse(block.getOperations())))
-    if (isa<plan::KernelOp, plan::ViewOp>(op) && op.use_empty())
+    if (isa<plan::InsertOp, plan::KernelOp, plan::ViewOp>(op) && op.use_empty())
       op.erase();
 }
 

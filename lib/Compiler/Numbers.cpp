@@ -327,8 +327,10 @@ SizeList Planner::numbers(Value value) {
     dense = copied(dense);
   Value tensor = this->value(dense);
   SizeList result;
-  int64_t count =
-      mlir::cast<RankedTensorType>(value.getType()).getNumElements();
+  // The type may know less than was found out on the way.
+  int64_t count = 1;
+  for (Size extent : dense.extents)
+    count *= known(extent).value_or(0);
   for (int64_t i = 0; i != count; ++i)
     result.push_back(plan::ElementOp::create(builder, location,
                                              builder.getIndexType(), tensor,

@@ -148,8 +148,8 @@ Form Planner::kernel(const KernelCall &call) {
   SmallVector<int64_t> order = canonicalOrder(call.extents, call.order);
   bool isOrdered = !call.order.empty() && !llvm::is_sorted(order);
   bool isPrepared =
-      call.kernel != "Fill" && !call.inputs.empty() &&
-      llvm::all_of(call.numbers, known) &&
+      call.kernel != "Fill" && !call.isFresh && !call.inputs.empty() &&
+      llvm::all_of(call.numbers, known) && llvm::all_of(call.extents, known) &&
       llvm::all_of(call.inputs, [&](const std::optional<Form> &input) {
         return !input || isConstant(*input);
       });
@@ -206,12 +206,15 @@ Form Planner::tile(ArrayRef<Form> inputs, Type element, LaneBuilder lanes) {
       llvm::all_of(inputs, [&](const Form &input) { return isConstant(input); })
           ? builder.getUnitAttr()
           : UnitAttr());
-  OpBuilder::InsertionGuard guard(builder);
-  Block *block = builder.createBlock(&op.getProgram());
-  for (const Form &input : inputs)
-    block->addArgument(laneType(input.element), location);
-  Value result = lanes(builder, block->getArguments());
-  plan::YieldOp::create(builder, location, result);
+  {
+    OpBuilder::InsertionGuard guard(builder);
+    Block *block = builder.createBlock(&op.getProgram());
+    for (const Form &input : inputs)
+      block->addArgument(laneType(input.element), location);
+    Value result = lanes(builder, block->getArguments());
+    plan::YieldOp::create(builder, location, result);
+  }
+  // Strides are computed outside of the program.
   return whole(op.getResult(0), extents, order);
 }
 
@@ -222,6 +225,16 @@ Form Planner::copied(const Form &form, ArrayRef<int64_t> order) {
   call.extents = form.extents;
   call.element = form.element;
   call.order.assign(order.begin(), order.end());
+  return kernel(call);
+}
+
+Form Planner::freshCopy(const Form &form) {
+  KernelCall call;
+  call.kernel = "Copy";
+  call.inputs = {form};
+  call.extents = form.extents;
+  call.element = form.element;
+  call.isFresh = true;
   return kernel(call);
 }
 
@@ -399,7 +412,7 @@ LogicalResult Planner::planResults(coreai::GraphOp graph,
     bool isOwn = isa_and_present<plan::KernelOp>(own.getDefiningOp()) &&
                  !isConstant(given) && isRowMajor(sizes, given) &&
                  value(given) == own && !llvm::is_contained(outputs, own);
-    outputs.push_back(isOwn ? own : copied(given).base);
+    outputs.push_back(isOwn ? own : freshCopy(given).base);
   }
   for (auto &[handle, state] : states)
     if (state.base != stateArguments[handle])

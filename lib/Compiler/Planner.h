@@ -27,6 +27,9 @@ struct KernelCall {
   mlir::Type element;
   /// The outermost axis of the result first; row-major if empty.
   llvm::SmallVector<int64_t> order;
+  /// Run in every call, also where everything is constant: the memory is to be
+  /// the call's.
+  bool isFresh = false;
 };
 
 /// One of the instructions of a tile program that is being written.
@@ -73,6 +76,8 @@ public:
   Form tile(llvm::ArrayRef<Form> inputs, mlir::Type element, LaneBuilder lanes);
   /// The same elements in memory of their own.
   Form copied(const Form &form, llvm::ArrayRef<int64_t> order = {});
+  /// The same in memory of the call's, also of a constant.
+  Form freshCopy(const Form &form);
   Form rowMajored(const Form &form);
   /// With other axes, by a copy if need be.
   Form reshaped(const Form &form, llvm::ArrayRef<Size> extents);

@@ -395,7 +395,8 @@ int32_t BlockWriter::value(Value tensor) {
     auto type = cast<RankedTensorType>(tensor.getType());
     Type element = type.getElementType();
     if (isa<DenseResourceElementsAttr>(constant.getValue()) &&
-        element.getIntOrFloatBitWidth() < 8 && !element.isInteger(1)) {
+        element.isIntOrFloat() && element.getIntOrFloatBitWidth() < 8 &&
+        !element.isInteger(1)) {
       auto bytes = cast<DenseResourceElementsAttr>(constant.getValue())
                        .getRawHandle()
                        .getBlob()

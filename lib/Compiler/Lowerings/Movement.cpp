@@ -33,7 +33,8 @@ LogicalResult corten::lowerConstant(coreai::ConstantOp op, Planner &planner) {
   Form form = planner.whole(base, extents);
   // In a file such elements share bytes.
   Type element = type.getElementType();
-  if (element.getIntOrFloatBitWidth() < 8 && !element.isInteger(1)) {
+  if (element.isIntOrFloat() && element.getIntOrFloatBitWidth() < 8 &&
+      !element.isInteger(1)) {
     KernelCall call;
     call.kernel = "Unpack";
     call.inputs = {form};

@@ -36,6 +36,15 @@ ValueRange KernelOp::getSizesOf(unsigned result) {
   return getSizes().slice(first, numDynamic(getResult(result).getType()));
 }
 
+void KernelOp::getEffects(
+    SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
+  // Memory that is written in parts is not that of another, though both are
+  // made alike.
+  if (getKernel() == "Empty")
+    effects.emplace_back(MemoryEffects::Allocate::get(),
+                         getOperation()->getOpResult(0));
+}
+
 LogicalResult KernelOp::verify() {
   unsigned sizes = 0;
   for (Type type : getResultTypes())

@@ -115,7 +115,10 @@ def Plan_ViewOp : Plan_Op<"view", [AttrSizedOperandSegments, Pure]> {
   let hasVerifier = 1;
 }
 
-def Plan_KernelOp : Plan_Op<"kernel", [AttrSizedOperandSegments, Pure]> {
+def Plan_KernelOp : Plan_Op<
+    "kernel",
+    [AttrSizedOperandSegments,
+     DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
   let summary = "a call of a kernel of the runtime";
   let description = [{
     Extents of results that are not known are operands, those of all results in
