@@ -103,6 +103,8 @@ TEST(PlanFaults, WhatTheCheckFinds) {
        [&](auto &plan) { block(plan).steps[0]->inputs[0] = 99; }},
       {"has an operand that is no value",
        [&](auto &plan) { block(plan).steps[0]->outputs[0] = -1; }},
+      {"calls Add without an input that it needs",
+       [&](auto &plan) { block(plan).steps[0]->inputs[1] = -1; }},
       {"has a number that is no size",
        [&](auto &plan) { block(plan).steps[0]->numbers = {99}; }},
       {"has a location that is not there",

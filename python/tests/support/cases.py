@@ -259,7 +259,7 @@ def check_program(
         if stage == "optimized":
             program.optimize()
         check_results(stage, run_calls(program, feeds, with_engine=False)[0])
-        if engine.IS_ON:
+        if engine.is_on():
             with engine.limits():
                 check_results(stage, run_on_engine(program, feeds)[0])
 

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Running programs on the engine, beside the interpreter of coreai-core.
 
-With ``CORTEN_ENGINE=cases`` cases are run here as well, in the mode in which the
-engine checks its own plan of memory, and with ``CORTEN_ENGINE=all`` whatever
-else tests run. What the engine cannot do yet is in ``engine_limits.py``; a test
-that is there and works is an error.
+Cases of operators are run here as well, in the mode in which the engine checks its
+own plan of memory; with ``CORTEN_ENGINE=all`` whatever tests run, with
+``CORTEN_ENGINE=0`` nothing. What the engine cannot do yet is in
+``engine_limits.py``; a test that is there and works is an error.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 
     from coreai.authoring import AIProgram
 
-_MODE = os.environ.get("CORTEN_ENGINE", "0")
+_MODE = os.environ.get("CORTEN_ENGINE", "cases")
 
-#: ``CORTEN_ENGINE=cases`` runs cases on the engine, too.
-IS_ON = _MODE != "0"
+#: Tests that are run on the engine without being asked for.
+_FOLDER = "ops/"
 
 #: With ``CORTEN_ENGINE=all`` every program that the interpreter runs is run, not
 #: only those of cases: engine_limits.py does not have the others yet.
@@ -38,6 +38,7 @@ class _Test:
     """What became of the engine in the test that is running."""
 
     def __init__(self, name: str) -> None:
+        self.is_on = IS_EVERYWHERE or (_MODE != "0" and name.startswith(_FOLDER))
         self.limit = LIMITS.get(name)
         self.failures: list[BaseException] = []
 
@@ -52,10 +53,15 @@ def watch(name: str) -> Iterator[None]:
     before, _test = _test, _Test(name)
     try:
         yield
-        works = IS_ON and _test.limit is not None and not _test.failures
+        works = _test.is_on and _test.limit is not None and not _test.failures
         assert not works, f"remove {name!r} from engine_limits.py: it works"
     finally:
         _test = before
+
+
+def is_on() -> bool:
+    """Whether the test that is running uses the engine."""
+    return _test.is_on
 
 
 @contextmanager

@@ -279,6 +279,20 @@ bool BlockReader::readProgram(size_t index, const plan::Step &from,
   return true;
 }
 
+/// Whether a kernel can do without an input.
+static bool isOptional(PortableKernel kernel, uint32_t input) {
+  switch (kernel) {
+  case PortableKernel::LayerNorm:
+  case PortableKernel::RmsNorm:
+  case PortableKernel::GroupNorm:
+    return input == 1 || input == 2;
+  case PortableKernel::Attention:
+    return input == 3;
+  default:
+    return false;
+  }
+}
+
 bool BlockReader::readKernel(size_t index, const plan::Step &from, Step &step) {
   if (!isIndex(from.target(), kernels))
     return fail("step", index, "has no kernel");
@@ -291,6 +305,11 @@ bool BlockReader::readKernel(size_t index, const plan::Step &from, Step &step) {
                 "a plan that was compiled for this one");
   step.kernel = *kernels[size_t(from.target())];
   const KernelInfo &kernel = info(step.kernel);
+  for (uint32_t i = 0; i != step.inputs.count; ++i)
+    if (block.slots[step.inputs.first + i] == -1 && !isOptional(step.kernel, i))
+      return fail("step", index,
+                  "calls " + std::string(kernel.name) +
+                      " without an input that it needs");
   auto differs = [](int wanted, int64_t count) {
     return wanted >= 0 && wanted != count;
   };
