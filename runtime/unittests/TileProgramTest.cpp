@@ -105,16 +105,29 @@ TEST(TileProgram, KnowsTheLanesOfTypes) {
 /// Operations whose results are right to the last bit in every form.
 bool isExact(Op opcode) {
   switch (opcode) {
-#define FUNCTION(NAME) case Op::NAME:
-    FUNCTION(Acos)
-    FUNCTION(Acosh)
-    FUNCTION(Asin)
-    FUNCTION(Asinh)
-    FUNCTION(Atan) FUNCTION(Atanh) FUNCTION(Cos) FUNCTION(Cosh) FUNCTION(Erf)
-        FUNCTION(Exp) FUNCTION(Gelu) FUNCTION(GeluSigmoid) FUNCTION(GeluTanh)
-            FUNCTION(Log) FUNCTION(Rsqrt) FUNCTION(Sigmoid) FUNCTION(Silu)
-                FUNCTION(Sin) FUNCTION(Sinh) FUNCTION(Tan) FUNCTION(Tanh)
-                    FUNCTION(Pow) return false;
+  case Op::Acos:
+  case Op::Acosh:
+  case Op::Asin:
+  case Op::Asinh:
+  case Op::Atan:
+  case Op::Atanh:
+  case Op::Cos:
+  case Op::Cosh:
+  case Op::Erf:
+  case Op::Exp:
+  case Op::Gelu:
+  case Op::GeluSigmoid:
+  case Op::GeluTanh:
+  case Op::Log:
+  case Op::Rsqrt:
+  case Op::Sigmoid:
+  case Op::Silu:
+  case Op::Sin:
+  case Op::Sinh:
+  case Op::Tan:
+  case Op::Tanh:
+  case Op::Pow:
+    return false;
   default:
     return true;
   }

@@ -413,8 +413,8 @@ LogicalResult corten::lowerPad(coreai::PadOp op, Planner &planner) {
   SizeList extents;
   for (unsigned axis = 0; axis != input.rank(); ++axis)
     extents.push_back(
-        sizes.add(sizes.add(input.extents[axis], margins[2 * axis]),
-                  margins[2 * axis + 1]));
+        sizes.add(sizes.add(input.extents[axis], margins[2 * size_t(axis)]),
+                  margins[2 * size_t(axis) + 1]));
   planner.refine(extents, op.getType());
   SmallVector<int64_t> order =
       denseOrder(sizes, input).value_or(SmallVector<int64_t>());
@@ -428,7 +428,7 @@ LogicalResult corten::lowerPad(coreai::PadOp op, Planner &planner) {
     Form result = planner.kernel(call);
     Form middle = result;
     for (unsigned axis = 0; axis != input.rank(); ++axis)
-      middle = sliced(sizes, middle, axis, margins[2 * axis],
+      middle = sliced(sizes, middle, axis, margins[2 * size_t(axis)],
                       input.extents[axis], sizes.number(1));
     planner.setForm(op, planner.inserted(input, result, middle));
     return success();
@@ -452,7 +452,7 @@ LogicalResult corten::lowerPad(coreai::PadOp op, Planner &planner) {
   call.inputs = {input};
   call.numbers.push_back(sizes.number(int64_t(mode)));
   for (unsigned axis = 0; axis != input.rank(); ++axis)
-    call.numbers.push_back(margins[2 * axis]);
+    call.numbers.push_back(margins[2 * size_t(axis)]);
   planner.setForm(op, planner.kernel(call));
   return success();
 }
