@@ -196,7 +196,7 @@ int32_t PlanWriter::constant(plan::ConstantOp op) {
 }
 
 int32_t PlanWriter::prepared(Value result) {
-  auto found = preparedResults.find(result);
+  auto *found = preparedResults.find(result);
   if (found != preparedResults.end())
     return found->second;
   auto constant = std::make_unique<file::ConstantT>();

@@ -173,7 +173,7 @@ bindings::Borrowed bindings::borrow(nb::handle object, ElementType wanted,
 //===----------------------------------------------------------------------===//
 
 nb::object bindings::toDlpack(const Tensor &tensor, bool isReadOnly,
-                              nb::handle owner, nb::kwargs options) {
+                              nb::handle owner, const nb::kwargs &options) {
   size_t shape[kMaxRank];
   for (size_t i = 0; i != tensor.rank; ++i)
     shape[i] = static_cast<size_t>(tensor.extents[i]);
@@ -200,7 +200,7 @@ int bindings::getBuffer(const Tensor &tensor, bool isReadOnly, PyObject *owner,
     PyErr_SetString(PyExc_BufferError, "the elements are not in one piece");
     return -1;
   }
-  auto sizes = std::make_unique<Py_ssize_t[]>(2 * kMaxRank);
+  auto sizes = std::make_unique<Py_ssize_t[]>(2 * size_t(kMaxRank));
   auto width = static_cast<Py_ssize_t>(byteSize(tensor.type));
   for (size_t i = 0; i != tensor.rank; ++i) {
     sizes[i] = tensor.extents[i];

@@ -36,7 +36,8 @@ Borrowed borrow(nanobind::handle object, runtime::ElementType wanted,
 
 /// The capsule of the protocol; `owner` keeps the memory.
 nanobind::object toDlpack(const runtime::Tensor &tensor, bool isReadOnly,
-                          nanobind::handle owner, nanobind::kwargs options);
+                          nanobind::handle owner,
+                          const nanobind::kwargs &options);
 
 /// The buffer protocol of an object that has such a tensor.
 int getBuffer(const runtime::Tensor &tensor, bool isReadOnly, PyObject *owner,

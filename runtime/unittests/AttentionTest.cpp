@@ -5,9 +5,9 @@
 using namespace corten::runtime;
 using Kernel = PortableKernel;
 
-namespace {
+static int64_t bitsOf(double number) { return std::bit_cast<int64_t>(number); }
 
-int64_t bitsOf(double number) { return std::bit_cast<int64_t>(number); }
+namespace {
 
 TEST(Attention, OfAFewNumbers) {
   // Scores 0 and ln 3: weights 1/4 and 3/4.

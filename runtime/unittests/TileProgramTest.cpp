@@ -5,12 +5,12 @@
 using namespace corten::runtime;
 using Op = TileOpcode;
 
-namespace {
-
-std::string checked(const TileProgram &program) {
+static std::string checked(const TileProgram &program) {
   Error error = program.check();
   return error ? error.message() : "";
 }
+
+namespace {
 
 TEST(TileProgram, TakesWhatFits) {
   EXPECT_EQ(checked({2, 3, {{Op::Add, 2, 0, 1}}, {}, {2}}), "");
@@ -102,8 +102,10 @@ TEST(TileProgram, KnowsTheLanesOfTypes) {
   EXPECT_EQ(tileLane(ElementType::UI32), std::nullopt);
 }
 
+} // namespace
+
 /// Operations whose results are right to the last bit in every form.
-bool isExact(Op opcode) {
+static bool isExact(Op opcode) {
   switch (opcode) {
   case Op::Acos:
   case Op::Acosh:
@@ -133,18 +135,24 @@ bool isExact(Op opcode) {
   }
 }
 
+namespace {
+
 constexpr ElementType kFloats[] = {ElementType::F32, ElementType::F16,
                                    ElementType::BF16};
 constexpr ElementType kWhole[] = {ElementType::SI8, ElementType::SI16,
                                   ElementType::SI32, ElementType::UI8,
                                   ElementType::UI16};
 
+} // namespace
+
 /// A type of a lane.
-ElementType anyType(TileLane lane, std::mt19937 &random) {
+static ElementType anyType(TileLane lane, std::mt19937 &random) {
   return lane == TileLane::F   ? kFloats[random() % std::size(kFloats)]
          : lane == TileLane::I ? kWhole[random() % std::size(kWhole)]
                                : ElementType::Bool;
 }
+
+namespace {
 
 struct RandomProgram {
   TileProgram program;
@@ -152,8 +160,10 @@ struct RandomProgram {
   std::vector<ElementType> outputs;
 };
 
+} // namespace
+
 /// Programs of instructions that are right to the last bit.
-RandomProgram makeProgram(std::mt19937 &random) {
+static RandomProgram makeProgram(std::mt19937 &random) {
   RandomProgram result;
   TileProgram &program = result.program;
   std::vector<TileLane> lanes;
@@ -212,6 +222,8 @@ RandomProgram makeProgram(std::mt19937 &random) {
   }
   return result;
 }
+
+namespace {
 
 TEST(TileProgram, RandomProgramsAreWhatKernelsMakeOfThem) {
   std::mt19937 random(1);

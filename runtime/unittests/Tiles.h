@@ -152,8 +152,9 @@ inline testing::AssertionResult sameElements(const AnyTensor &actual,
   for (int64_t i = 0; i != wanted.tensor.size(); ++i) {
     double a = actual.number(i);
     double b = wanted.number(i);
-    if (!(a == b && std::signbit(a) == std::signbit(b)) &&
-        !(std::isnan(a) && std::isnan(b)))
+    bool isSame = (a == b && std::signbit(a) == std::signbit(b)) ||
+                  (std::isnan(a) && std::isnan(b));
+    if (!isSame)
       return testing::AssertionFailure()
              << "element " << i << ": " << a << " is not " << b;
   }

@@ -55,7 +55,7 @@ MappedFile::~MappedFile() {
     munmap(const_cast<std::byte *>(data), size);
 }
 
-void MappedFile::swap(MappedFile &other) {
+void MappedFile::swap(MappedFile &other) noexcept {
   std::swap(data, other.data);
   std::swap(size, other.size);
   std::swap(changed, other.changed);

@@ -30,7 +30,7 @@ public:
   int64_t modified() const { return changed; }
 
 private:
-  void swap(MappedFile &other);
+  void swap(MappedFile &other) noexcept;
 
   const std::byte *data = nullptr;
   size_t size = 0;

@@ -332,7 +332,7 @@ bool BlockReader::readStep(size_t index, const plan::Step &from, Step &step) {
     Range range = {uint32_t(block.slots.size()), uint32_t(sizeOf(list))};
     for (size_t i = 0; i != range.count; ++i) {
       int32_t value = list->Get(flatbuffers::uoffset_t(i));
-      if (!isValue(value) && !(mayMiss && value == -1))
+      if (!isValue(value) && (!mayMiss || value != -1))
         return std::optional<Range>();
       block.slots.push_back(value);
     }
