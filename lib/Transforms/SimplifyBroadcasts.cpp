@@ -82,6 +82,8 @@ static bool keepsShape(Operation &op, OpOperand &operand, Value unspread) {
         return true;
   if (!type.hasStaticShape() || !fitsInto(unspread.getType(), type))
     return false;
+  // Axes of one element come from some operand too.
+  bool hasAllAxes = false;
   SmallVector<int64_t> reached(type.getRank(), 1);
   for (OpOperand &other : op.getOpOperands()) {
     Value value = &other == &operand ? unspread : other.get();
@@ -89,10 +91,11 @@ static bool keepsShape(Operation &op, OpOperand &operand, Value unspread) {
     if (!own || !fitsInto(own, type))
       return false;
     size_t first = type.getRank() - own.getRank();
+    hasAllAxes |= first == 0;
     for (auto [axis, extent] : llvm::enumerate(own.getShape()))
       reached[first + axis] = extent == 1 ? reached[first + axis] : extent;
   }
-  return ArrayRef<int64_t>(reached) == type.getShape();
+  return hasAllAxes && ArrayRef<int64_t>(reached) == type.getShape();
 }
 
 /// The op on what was before operands were spread.

@@ -108,3 +108,14 @@ coreai.graph @matrices(%x: tensor<2x3x4xf32>, %y: tensor<2x4x5xf32>, %z: tensor<
   %5 = coreai.decomposable.broadcasting_batch_matmul %w, %4 : (tensor<3x4xf32>, tensor<2x4x4xf32>) -> tensor<2x3x4xf32>
   coreai.output %0, %2, %3, %5 : tensor<2x3x5xf32>, tensor<2x3x5xf32>, tensor<2x3x5xf32>, tensor<2x3x4xf32>
 }
+
+// Axes that both operands got would be missing.
+// CHECK-LABEL: @both_get_an_axis
+// CHECK: coreai.decomposable.broadcasting_mul %arg0, %{{.*}} : (tensor<f32>, tensor<1xf32>) -> tensor<1xf32>
+coreai.graph @both_get_an_axis(%x: tensor<f32>, %y: tensor<f32>) -> tensor<1xf32> {
+  %axis = coreai.constant dense<[0]> : tensor<1xsi32>
+  %0 = coreai.expand_dims %x, %axis : (tensor<f32>, tensor<1xsi32>) to tensor<1xf32>
+  %1 = coreai.expand_dims %y, %axis : (tensor<f32>, tensor<1xsi32>) to tensor<1xf32>
+  %2 = coreai.mul %0, %1 : (tensor<1xf32>, tensor<1xf32>) -> tensor<1xf32>
+  coreai.output %2 : tensor<1xf32>
+}
