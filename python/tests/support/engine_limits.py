@@ -4,9 +4,6 @@
 from __future__ import annotations
 
 LIMITS: dict[str, str] = {
-    "ops/test_resize.py::test_resize[affine_grid-float32-static]": (
-        "strides of a slice that are computed from sizes"
-    ),
     "ops/test_indexing.py::test_indexing[unique_one-float32-static]": (
         "the number of elements of a value that was written in parts"
     ),
