@@ -9,6 +9,7 @@
 #include "corten/Runtime/PlanFile.h"
 #include "corten/Support/DiagnosticError.h"
 #include "corten/Transforms/Simplification.h"
+#include "corten/Version.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Pass/PassManager.h"
@@ -100,7 +101,7 @@ corten::compileProgram(ModuleOp program, const CompileOptions &options) {
     return error.take("the program cannot be planned");
   runtime::plan::PlanT plan = writePlan(**plans, {options.weightFile});
   plan.version = runtime::kPlanVersion;
-  plan.compiler = "corten 0.1.0";
+  plan.compiler = "corten " CORTEN_VERSION_STRING;
   bool usesFile = llvm::any_of(plan.constants, [](const auto &constant) {
     return constant->source == runtime::plan::ConstantSource::Asset;
   });

@@ -2,10 +2,9 @@
 
 #include "Lowerings.h"
 
-#include "corten/Runtime/ElementType.h"
+#include "corten/Constants/Elements.h"
 #include "mlir/IR/OperationSupport.h"
 #include "llvm/ADT/StringMap.h"
-#include "llvm/Support/raw_ostream.h"
 
 using namespace corten;
 using namespace mlir;
@@ -21,7 +20,7 @@ static const llvm::StringMap<LoweringFunction> &table() {
       [](Operation *op, Planner &planner) {                                    \
         return FUNCTION(cast<coreai::OP>(op), planner);                        \
       };
-#define FAMILY(NAME, FUNCTION) (*table)[NAME] = &FUNCTION;
+#define FAMILY(NAME, FUNCTION) (*table)[NAME] = &(FUNCTION);
 #include "Lowerings.def"
     return table;
   }();
@@ -34,12 +33,6 @@ InFlightDiagnostic corten::cannotRun(Operation *op) {
 
 Type corten::resultElement(Operation *op) {
   return cast<RankedTensorType>(op->getResult(0).getType()).getElementType();
-}
-
-bool corten::isElementType(Type type) {
-  std::string spelling;
-  llvm::raw_string_ostream(spelling) << type;
-  return runtime::elementType(spelling).has_value();
 }
 
 LogicalResult corten::lowerOperation(Operation *op, Planner &planner) {
@@ -55,7 +48,7 @@ LogicalResult corten::lowerOperation(Operation *op, Planner &planner) {
     return cannotRun(op) << "there is no kernel for it";
   for (Type type : op->getResultTypes())
     if (auto tensor = dyn_cast<RankedTensorType>(type))
-      if (!isElementType(tensor.getElementType()))
+      if (!elementTypeOf(tensor.getElementType()))
         return cannotRun(op)
                << "there are no tensors of " << tensor.getElementType();
   return found->second(op, planner);

@@ -19,8 +19,6 @@ mlir::LogicalResult lowerOperation(mlir::Operation *op, Planner &planner);
 #define FAMILY(NAME, FUNCTION)
 #include "Lowerings.def"
 
-/// Names of operations that are computed element by element, and how many
-/// operands they have.
 mlir::LogicalResult lowerElementwise(mlir::Operation *op, Planner &planner);
 mlir::LogicalResult lowerReduction(mlir::Operation *op, Planner &planner);
 mlir::LogicalResult lowerConvolution(mlir::Operation *op, Planner &planner);

@@ -36,8 +36,6 @@ public:
   std::optional<SizeList> evaluate(Operation *op, unsigned result);
 
 private:
-  using Binary = Size (Sizes::*)(Size, Size);
-
   std::optional<SizeList> operand(Value value) {
     return planner.knownNumbers(value);
   }

@@ -4,6 +4,7 @@
 
 #include "Lowerings.h"
 
+#include "corten/Constants/Elements.h"
 #include "corten/Dialect/CoreAI/IR/TensorKinds.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
 #include "llvm/ADT/STLExtras.h"
@@ -360,7 +361,7 @@ LogicalResult Planner::planArguments(coreai::GraphOp graph,
       llvm::to_vector(llvm::concat<Value>(inputs, stateful));
   for (Value argument : all) {
     RankedTensorType type = argumentType(argument);
-    if (!type || !isElementType(type.getElementType()))
+    if (!type || !elementTypeOf(type.getElementType()))
       return graph.emitError("the engine cannot run it: an argument has the "
                              "type ")
              << argument.getType();

@@ -11,6 +11,7 @@
 
 #include "corten/Dialect/CoreAI/IR/CoreAIOps.h"
 #include "corten/Dialect/Plan/IR/PlanDialect.h"
+#include "corten/Runtime/ElementType.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/MapVector.h"
 
@@ -135,8 +136,6 @@ private:
   llvm::DenseMap<mlir::Value, mlir::Value> stateArguments;
 };
 
-/// Whether the runtime has tensors of this type.
-bool isElementType(mlir::Type type);
 /// What registers of a tile program hold for elements of a type.
 mlir::Type laneType(mlir::Type element);
 

@@ -6,6 +6,11 @@
 #include "corten/Inspect/Archive.h"
 #include "corten/Model/Convert.h"
 
+#include "llvm/Support/MathExtras.h"
+
+#include <cstdlib>
+#include <cstring>
+
 using namespace corten;
 
 using Loaded = runtime::Expected<std::shared_ptr<runtime::Model>>;
@@ -23,10 +28,18 @@ static llvm::Expected<std::shared_ptr<runtime::Model>>
 loadPlan(llvm::Expected<std::string> plan, runtime::LoadOptions options) {
   if (!plan)
     return plan.takeError();
-  auto owner = std::make_shared<const std::string>(std::move(*plan));
-  std::span bytes(owner->data(), owner->size());
-  return translate(runtime::Model::load(std::as_bytes(bytes),
-                                        std::move(options), std::move(owner)));
+  // Where a plan may lie.
+  std::shared_ptr<void> memory(
+      std::aligned_alloc(
+          runtime::kMemoryAlignment,
+          llvm::alignTo(plan->size(), runtime::kMemoryAlignment)),
+      std::free);
+  if (!memory)
+    return llvm::createStringError("there is not enough memory for the plan");
+  std::memcpy(memory.get(), plan->data(), plan->size());
+  std::span bytes(static_cast<const std::byte *>(memory.get()), plan->size());
+  return translate(
+      runtime::Model::load(bytes, std::move(options), std::move(memory)));
 }
 
 llvm::Expected<std::shared_ptr<runtime::Model>>
@@ -55,7 +68,8 @@ corten::loadForEngine(llvm::StringRef path, runtime::LoadOptions options) {
     llvm::Expected<std::shared_ptr<runtime::Model>> model =
         translate(runtime::Model::load(path.str(), std::move(options)));
     if (!model)
-      return model.takeError();
+      return llvm::createStringError(path + ": " +
+                                     llvm::toString(model.takeError()));
     return LoadedModel{std::move(*model), {}};
   }
   llvm::Expected<ConvertedFiles> program = openProgram(path);

@@ -181,4 +181,29 @@ TEST(Movement, QuantizesAndBack) {
             "");
   EXPECT_NUMBERS(back.numbers(), -1, 0, 1, 100);
 }
+TEST(Movement, NumbersAsATensor) {
+  Owned<int32_t> out({2, 2});
+  ASSERT_EQ(run(Kernel::Numbers, {}, out.tensor, {1, -2, 3, 4}), "");
+  EXPECT_NUMBERS(out.numbers(), 1, -2, 3, 4);
+  EXPECT_NE(run(Kernel::Numbers, {}, out.tensor, {1, 2, 3}), "");
+  Owned<float> floats({1});
+  EXPECT_NE(run(Kernel::Numbers, {}, floats.tensor, {1}), "");
+}
+
+TEST(Movement, LengthsOfRanges) {
+  Owned<float> start({}, {1}), stop({}, {2}), step({}, {0.3});
+  Owned<int64_t> out({1});
+  auto count = [&] {
+    return run(Kernel::RangeCount, {start.tensor, stop.tensor, step.tensor},
+               out.tensor);
+  };
+  ASSERT_EQ(count(), "");
+  EXPECT_NUMBERS(out.numbers(), 4);
+  step.elements[0] = -1;
+  ASSERT_EQ(count(), "");
+  EXPECT_NUMBERS(out.numbers(), 0);
+  step.elements[0] = 0;
+  EXPECT_MENTIONS(count(), "does not end");
+}
+
 } // namespace

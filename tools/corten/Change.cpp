@@ -229,12 +229,7 @@ void tool::addStrip(CLI::App &app, int &exitCode) {
   auto options = std::make_shared<StripOptions>();
   command->add_option("PATH", options->path, "An asset (NAME.aimodel)")
       ->required();
-  command
-      ->add_option("-o,--output", options->output,
-                   "The asset to write; may be PATH itself")
-      ->type_name("PATH")
-      ->required();
-  addSaving(*command, options->saving);
+  addTarget(*command, options->output, options->saving);
   command->footer("Examples:\n"
                   "  corten strip model.aimodel -o stripped.aimodel");
   command->callback([options, &exitCode] { exitCode = runStrip(*options); });
@@ -276,13 +271,8 @@ void tool::addOptimize(CLI::App &app, int &exitCode) {
   auto options = std::make_shared<OptimizeOptions>();
   command->add_option("PATH", options->path, "An asset (NAME.aimodel)")
       ->required();
-  command
-      ->add_option("-o,--output", options->output,
-                   "The asset to write; may be PATH itself")
-      ->type_name("PATH")
-      ->required();
   command->add_flag("--quiet", options->quiet, "Print no summary");
-  addSaving(*command, options->saving);
+  addTarget(*command, options->output, options->saving);
   command->footer("Examples:\n"
                   "  corten optimize model.aimodel -o optimized.aimodel");
   command->callback([options, &exitCode] { exitCode = runOptimize(*options); });

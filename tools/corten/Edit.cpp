@@ -138,11 +138,7 @@ void tool::addEdit(CLI::App &app, int &exitCode) {
   auto options = std::make_shared<EditOptions>();
   command->add_option("PATH", options->paths,
                       "An asset (NAME.aimodel); several become one");
-  command
-      ->add_option("-o,--output", options->output,
-                   "The asset to write; may be PATH itself")
-      ->type_name("PATH")
-      ->required();
+  addTarget(*command, options->output, options->saving);
   command
       ->add_option("--entrypoint", options->entryPoints,
                    "One entry point more, of another asset (PATH:OLD where it "
@@ -162,7 +158,6 @@ void tool::addEdit(CLI::App &app, int &exitCode) {
   options->names.addTo(*command,
                        "Names for the states, in order, or OLD=NEW,...");
   options->metadata.addTo(*command);
-  addSaving(*command, options->saving);
   command->footer(
       "Examples:\n"
       "  corten edit model.aimodel --input-names image=picture -o "

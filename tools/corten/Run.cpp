@@ -3,8 +3,9 @@
 // The command that runs a model on the engine.
 
 #include "Commands.h"
-#include "Engine.h"
 #include "Terminal.h"
+#include "corten/Model/Engine.h"
+#include "corten/Runtime/Kernel.h"
 #include "corten/Support/Npy.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -236,19 +237,23 @@ static void describe(llvm::StringRef name, const Tensor &tensor) {
 static llvm::Error runModel(const RunOptions &options) {
   Progress progress;
   progress.show("compiling");
-  llvm::Expected<std::shared_ptr<runtime::Model>> model =
-      loadForRunning(options.path, options.threads);
-  if (!model)
-    return model.takeError();
+  runtime::LoadOptions loading;
+  loading.threads = options.threads;
+  llvm::Expected<LoadedModel> loaded = loadForEngine(options.path, loading);
+  if (!loaded)
+    return loaded.takeError();
+  for (const std::string &warning : loaded->warnings)
+    llvm::errs() << "corten: warning: " << warning << '\n';
+  std::shared_ptr<runtime::Model> model = std::move(loaded->model);
   const runtime::Function *function =
-      options.function.empty() && (*model)->functions().size() == 1
-          ? &(*model)->functions().front()
-          : (*model)->function(options.function.empty() ? "main"
-                                                        : options.function);
+      options.function.empty() && model->functions().size() == 1
+          ? &model->functions().front()
+          : model->function(options.function.empty() ? "main"
+                                                     : options.function);
   if (!function)
     return llvm::createStringError(
         "--function: there is none of this name; the model has " +
-        llvm::join(llvm::map_range((*model)->functions(),
+        llvm::join(llvm::map_range(model->functions(),
                                    [](const auto &f) { return f.name(); }),
                    ", "));
   llvm::ArrayRef<runtime::Parameter> inputs(function->inputs());
@@ -266,7 +271,7 @@ static llvm::Error runModel(const RunOptions &options) {
     }
   std::mt19937 random(options.seed);
   std::vector<Owned> arguments;
-  runtime::Call call(*model, *function);
+  runtime::Call call(model, *function);
   for (const runtime::Parameter &input : inputs) {
     auto file = files.find(input.name);
     if (file != files.end()) {
@@ -286,7 +291,7 @@ static llvm::Error runModel(const RunOptions &options) {
   }
   std::vector<runtime::State> states;
   for (const runtime::Parameter &state : function->states()) {
-    runtime::Expected<runtime::State> made = (*model)->createState(state.name);
+    runtime::Expected<runtime::State> made = model->createState(state.name);
     if (!made)
       return llvm::createStringError(made.takeError().message());
     states.push_back(std::move(*made));

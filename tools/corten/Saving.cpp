@@ -17,6 +17,16 @@ void tool::addSaving(CLI::App &command, SaveOptions &options) {
                    "Replace what is at the target even if it is no asset");
 }
 
+void tool::addTarget(CLI::App &command, std::string &output,
+                     SaveOptions &options) {
+  command
+      .add_option("-o,--output", output,
+                  "The asset to write; may be PATH itself")
+      ->type_name("PATH")
+      ->required();
+  addSaving(command, options);
+}
+
 //===----------------------------------------------------------------------===//
 // Metadata
 //===----------------------------------------------------------------------===//

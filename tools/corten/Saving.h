@@ -17,6 +17,9 @@ namespace corten::tool {
 /// How an asset is written.
 void addSaving(CLI::App &command, SaveOptions &options);
 
+/// The asset that a command writes.
+void addTarget(CLI::App &command, std::string &output, SaveOptions &options);
+
 /// What an asset is to say about itself.
 struct MetadataOptions {
   std::optional<std::string> author;

@@ -80,8 +80,7 @@ LogicalResult corten::lowerBlockwiseShiftScale(coreai::BlockwiseShiftScaleOp op,
   call.kernel = "Dequantize";
   call.inputs = {planner.reshaped(data, split)};
   for (Form parameter : parameters) {
-    // A coarser one covers several blocks.
-    SizeList groups;
+    // One that is the same for all blocks is repeated.
     for (unsigned axis = 0; axis != data.rank(); ++axis)
       if (parameter.extents[axis] != blocks[axis] &&
           !isKnown(parameter.extents[axis], 1))

@@ -5,6 +5,7 @@
 
 #include "../Lowerings.h"
 
+#include "corten/Constants/Elements.h"
 #include "corten/Runtime/TileProgram.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
@@ -29,14 +30,8 @@ static std::string kernelName(Operation *op, StringRef name) {
   return llvm::convertToCamelFromSnakeCase(name, true);
 }
 
-static std::optional<runtime::ElementType> runtimeType(Type type) {
-  std::string spelling;
-  llvm::raw_string_ostream(spelling) << type;
-  return runtime::elementType(spelling);
-}
-
 static std::optional<runtime::TileLane> laneOf(Type type) {
-  std::optional<runtime::ElementType> element = runtimeType(type);
+  std::optional<runtime::ElementType> element = elementTypeOf(type);
   return element ? runtime::tileLane(*element) : std::nullopt;
 }
 
@@ -150,10 +145,9 @@ static Value castLane(OpBuilder &b, Location loc, Value lane, Type from,
   if (isa<FloatType>(to)) {
     if (!isa<FloatType>(from))
       lane = instruction("ToFloat", wanted, lane);
-    bool isWider = isa<FloatType>(from) ? from == to : false;
-    if (to.isF16() && !isWider)
+    if (to.isF16())
       return instruction("RoundToF16", wanted, lane);
-    if (to.isBF16() && !isWider)
+    if (to.isBF16())
       return instruction("RoundToBF16", wanted, lane);
     return lane;
   }

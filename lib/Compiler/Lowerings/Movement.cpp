@@ -142,12 +142,9 @@ LogicalResult corten::lowerReshape(coreai::ReshapeOp op, Planner &planner) {
       open = axis;
   if (open) {
     for (auto [axis, extent] : llvm::enumerate(extents))
-      if (axis != *open) {
-        // The same factor on both sides.
+      if (axis != *open)
         rest =
             isKnown(extent, 0) ? sizes.number(0) : sizes.divide(rest, extent);
-      }
-    // An axis of the input that is kept says more than a quotient.
     extents[*open] = rest;
   }
   planner.refine(extents, op.getType());

@@ -113,7 +113,7 @@ def test_plan_is_shown(folder: Path) -> None:
     [
         (["--input", "z=x.npy"], "want NAME=VALUE with a name of x"),
         (["--input", "x=missing.npy"], "missing.npy: No such file"),
-        (["--shape", "x=1,5,9"], "x"),
+        (["--shape", "x=1,5,9"], "f32[2, 4,"),
         (["--function", "other"], "the model has main"),
     ],
 )

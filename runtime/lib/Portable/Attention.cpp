@@ -12,7 +12,7 @@
 using namespace corten::runtime;
 using namespace corten::runtime::portable;
 
-static Error checkAttention(const Invocation &call) {
+Error portable::checkAttention(const Invocation &call) {
   const Tensor &queries = call.input(0);
   const Tensor &keys = call.input(1);
   const Tensor &values = call.input(2);

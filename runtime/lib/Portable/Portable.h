@@ -23,6 +23,9 @@ Error checkShape(std::string_view kernel, const Tensor &tensor,
 Error checkSame(std::string_view name, const Tensor &tensor,
                 const Tensor &other);
 
+/// Checks the shapes and types of queries, keys, values, mask and result.
+Error checkAttention(const Invocation &call);
+
 /// Calls `inner(offsets, count, steps)` for each run of elements along the last
 /// axis of `shape`, in row-major order: where the run begins in each of N
 /// tensors, how long it is, and how far its elements are apart.

@@ -13,42 +13,13 @@ using namespace corten::runtime::tile;
 
 static bool acceptsAttention(const Invocation &call) {
   const Tensor &queries = call.input(0);
-  const Tensor &keys = call.input(1);
   const Tensor &values = call.input(2);
-  const Tensor &mask = call.input(3);
-  const Tensor &output = call.output();
-  int rank = queries.rank;
-  if (rank < 2 || tileLane(queries.type) != TileLane::F)
+  if (tileLane(queries.type) != TileLane::F || portable::checkAttention(call))
     return false;
-  for (const Tensor *other : {&keys, &values, &output})
-    if (other->rank != rank || other->type != queries.type)
-      return false;
-  if (mask.data && (mask.rank != rank || (mask.type != ElementType::Bool &&
-                                          mask.type != queries.type)))
-    return false;
-  // Rows of queries and keys are as long, and so on: what fits is in one list
-  // of pairs.
-  int row = rank - 2;
-  int column = rank - 1;
-  std::pair<int64_t, int64_t> pairs[] = {
-      {queries.extents[column], keys.extents[column]},
-      {keys.extents[row], values.extents[row]},
-      {output.extents[row], queries.extents[row]},
-      {output.extents[column], values.extents[column]},
-      {mask.data ? mask.extents[row] : queries.extents[row],
-       queries.extents[row]},
-      {mask.data ? mask.extents[column] : keys.extents[row],
-       keys.extents[row]}};
-  for (auto [a, b] : pairs)
-    if (a != b)
-      return false;
-  for (int axis = 0; axis != row; ++axis)
-    for (const Tensor *other : {&keys, &values, &output, &mask})
-      if ((other != &mask || mask.data) &&
-          other->extents[axis] != queries.extents[axis])
-        return false;
+  int row = queries.rank - 2;
+  int column = queries.rank - 1;
   return queries.extents[column] <= kAttentionWidth &&
-         values.extents[column] <= kAttentionWidth && keys.extents[row] > 0;
+         values.extents[column] <= kAttentionWidth && values.extents[row] > 0;
 }
 
 static Error runAttention(const Vectors &vectors, const Invocation &call) {

@@ -13,7 +13,7 @@
 /// One of `FUNCTION(const Vectors &, const Invocation &)` for the kernel NAME
 /// and a level.
 #define CORTEN_VARIANT(NAME, LEVEL, NAMESPACE, ACCEPTS, FUNCTION, SCRATCH)     \
-  const corten::runtime::KernelVariant                                         \
+  constinit const corten::runtime::KernelVariant                               \
       corten::runtime::variants::NAME##LEVEL = {                               \
           #NAME #LEVEL,                                                        \
           PortableKernel::NAME,                                                \

@@ -91,10 +91,10 @@ struct Vectors {
 
 namespace avx2 {
 CORTEN_LEVEL_FUNCTIONS
-}
+} // namespace avx2
 namespace avx512 {
 CORTEN_LEVEL_FUNCTIONS
-}
+} // namespace avx512
 #undef CORTEN_LEVEL_FUNCTIONS
 
 } // namespace corten::runtime
