@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""One architecture from export to the interpreter."""
+"""One architecture from export to the interpreter and the engine."""
 
 from __future__ import annotations
 
 import copy
+import itertools
 import math
 import time
 from collections.abc import Sequence
@@ -14,7 +15,7 @@ import torch
 from benchmarks.ops import op_counts
 from support import mirror
 from support.cases import convert
-from support.runtime import interface, narrow, run_calls
+from support.runtime import interface, narrow, run_calls, run_on_engine
 from torch.utils import _pytree as pytree
 
 from architectures.build import Architecture, Inputs, build, cast
@@ -87,7 +88,10 @@ def worst_difference(
     program: Any,
     calls: Sequence[tuple[Inputs, Sequence[torch.Tensor]]],
 ) -> float:
-    """Runs the program before and after ``optimize()`` on every call."""
+    """Runs the program before and after ``optimize()`` on every call.
+
+    On the interpreter, and on the engine.
+    """
     # Inputs that nothing uses are no part of a program.
     used = set(interface(program)[0])
     parameters = exported.graph_signature.user_inputs
@@ -103,8 +107,12 @@ def worst_difference(
     for stage in ("converted", "optimized"):
         if stage == "optimized":
             program.optimize()
-        for results, (_, expected) in zip(
-            run_calls(program, feeds)[0], calls, strict=True
+        runs = (
+            run_calls(program, feeds, with_engine=False)[0],
+            run_on_engine(program, feeds)[0],
+        )
+        for results, (_, expected) in itertools.chain(
+            *(zip(run, calls, strict=True) for run in runs)
         ):
             for i, value in enumerate(expected):
                 worst = max(worst, difference(results[f"out{i}"], value))

@@ -14,11 +14,11 @@ Written by `make architectures`; do not edit.
 
 Each model is a tiny one with random weights: two layers, a width of 32, and
 nothing that is zero or one everywhere. It is exported, decomposed, converted,
-and run by the interpreter of coreai-core before and after `optimize()`. The
-difference is the largest one of any output from eager PyTorch, relative to the
-largest value of that output. It may be 1e-3 in float32, 2e-2 in float16 and
-1e-1 in bfloat16, or twice what eager itself differs from float32. A dynamic
-program has any batch and length, and runs at two sizes.
+and run by the interpreter of coreai-core and by the engine, before and after
+`optimize()`. The difference is the largest one of any output from eager PyTorch,
+relative to the largest value of that output. It may be 1e-3 in float32, 2e-2 in
+float16 and 1e-1 in bfloat16, or twice what eager itself differs from float32. A
+dynamic program has any batch and length, and runs at two sizes.
 """
 
 

@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeElapsedColumn
 
 from opinfo import report, samples
-from opinfo.runner import Options, Runner
+from opinfo.runner import BACK_ENDS, Options, Runner
 from opinfo.scope import OUT_OF_SCOPE
 from opinfo.verdict import EXCUSED, Result, Verdict, read_results, write_results
 
@@ -37,6 +37,13 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--timeout", type=float, default=20, help="seconds a sample")
     parser.add_argument(
         "--optimize", action="store_true", help="run the optimized programs"
+    )
+    parser.add_argument(
+        "--back-ends",
+        nargs="+",
+        default=list(BACK_ENDS),
+        choices=BACK_ENDS,
+        help="what runs them; all of it by default",
     )
     parser.add_argument(
         "--results",
@@ -107,7 +114,11 @@ def main() -> None:
         if pair[0] not in OUT_OF_SCOPE and store.wants(*pair, arguments.only)
     ]
     options = Options(
-        arguments.samples, arguments.workers, arguments.timeout, arguments.optimize
+        arguments.samples,
+        arguments.workers,
+        arguments.timeout,
+        arguments.optimize,
+        tuple(arguments.back_ends),
     )
     runner = Runner(options, OUTPUT)
     columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())

@@ -16,9 +16,9 @@ Written by `make opinfo OPINFO_ARGS=--write`; do not edit.
 
 Each operator of `torch.testing._internal.common_methods_invocations.op_db` is
 called with its first sample inputs. A sample is exported, converted, run by the
-interpreter of coreai-core, and compared with eager PyTorch: integers exactly,
-floats within the tolerance of their type, NaN equal to NaN, 64-bit results
-narrowed to 32 bits.
+interpreter of coreai-core and by the engine in the mode in which it checks itself,
+and both are compared with eager PyTorch: integers exactly, floats within the
+tolerance of their type, NaN equal to NaN, 64-bit results narrowed to 32 bits.
 
 *Fully right* are operators with every sample right; *right wherever they can be
 run* also those with samples that PyTorch cannot export, that the interpreter

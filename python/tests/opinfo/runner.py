@@ -24,6 +24,9 @@ from opinfo.verdict import Result, Verdict, one_line
 #: What the interpreter is started with.
 WORKER = ("-m", "opinfo.worker")
 
+#: What can run a program; all of them have to be right.
+BACK_ENDS = ("interpreter", "engine")
+
 #: Processor seconds that a worker may take to start, which imports torch.
 _START_TIMEOUT = 120.0
 
@@ -38,6 +41,7 @@ class Options:
     workers: int = 2
     timeout: float = 20.0
     optimize: bool = False
+    back_ends: tuple[str, ...] = BACK_ENDS
 
 
 class _Ended(Exception):
@@ -226,6 +230,7 @@ class _Client:
                 "first": first,
                 "together": together,
                 "optimize": self._options.optimize,
+                "back_ends": self._options.back_ends,
             }
         )
         budget = self._options.timeout

@@ -23,9 +23,10 @@ from typing import IO, TYPE_CHECKING, Any
 import torch
 from coreai.runtime import NDArray
 from support import mirror
-from support.runtime import from_numpy, to_numpy
+from support.runtime import from_numpy, narrow, to_numpy
 
 import coreai_torch
+import corten
 from opinfo import samples
 from opinfo.compare import difference, fits, is_same_choice
 from opinfo.samples import Call, Calls
@@ -65,7 +66,7 @@ def _convert(
         raise Settled(Verdict.CONVERSION, one_line(message)) from None
 
 
-async def _call(
+async def _interpret(
     asset: AIModelAsset, inputs: Mapping[str, torch.Tensor]
 ) -> dict[str, torch.Tensor]:
     async with asset.executable() as model:
@@ -76,7 +77,7 @@ async def _call(
         return {name: from_numpy(value.numpy()) for name, value in outputs.items()}
 
 
-def _run(
+def _on_interpreter(
     program: AIProgram, inputs: Mapping[str, torch.Tensor]
 ) -> dict[str, torch.Tensor]:
     with tempfile.TemporaryDirectory() as folder:
@@ -84,26 +85,29 @@ def _run(
             asset = program.save_asset(Path(folder) / "program.aimodel")
         if problems:
             raise AssertionError(problems[0])
-        return asyncio.run(_call(asset, inputs))
+        return asyncio.run(_interpret(asset, inputs))
 
 
-def _execute(
-    calls: Sequence[Call], references: Sequence[Sequence[torch.Tensor]], optimize: bool
+def _on_engine(
+    program: AIProgram, inputs: Mapping[str, torch.Tensor]
+) -> dict[str, torch.Tensor]:
+    function = corten.compile(program, check=True)["main"]
+    outputs = function(
+        {spec.name: narrow(inputs[spec.name]) for spec in function.inputs}
+    )
+    return {name: torch.from_dlpack(value).clone() for name, value in outputs.items()}
+
+
+_BACK_ENDS = {"interpreter": _on_interpreter, "engine": _on_engine}
+
+
+def _judge(
+    calls: Sequence[Call],
+    references: Sequence[Sequence[torch.Tensor]],
+    values: list[torch.Tensor],
+    back_end: str,
 ) -> list[tuple[Verdict, str]]:
-    """Runs the calls as one program; one verdict per call."""
-    inputs = [x for call in calls for x in call.inputs()]
-    names = [f"out{i}" for i in range(sum(map(len, references)))]
-    parameters, program = _convert(calls, inputs, names)
-    try:
-        if optimize:
-            program.optimize()
-        outputs = _run(program, dict(zip(parameters, inputs, strict=True)))
-    except Exception as error:
-        message = f"{type(error).__name__}: {error}"
-        if limit := interpreter_limit(message):
-            raise Settled(Verdict.INTERPRETER, limit) from None
-        raise Settled(Verdict.RUNTIME, one_line(message)) from None
-    values = [outputs[name] for name in names]
+    """One verdict per call on the outputs of all of them."""
     verdicts = []
     for call, reference in zip(calls, references, strict=True):
         mine, values = values[: len(reference)], values[len(reference) :]
@@ -123,9 +127,44 @@ def _execute(
         if not reasons:
             verdicts.append((Verdict.RIGHT, ""))
         elif all(map(fits, reference)):
-            verdicts.append((Verdict.WRONG, reasons[0]))
+            verdicts.append((Verdict.WRONG, f"{back_end}: {reasons[0]}"))
         else:
             verdicts.append((Verdict.INTERPRETER, "integers beyond 32 bits"))
+    return verdicts
+
+
+def _execute(
+    calls: Sequence[Call],
+    references: Sequence[Sequence[torch.Tensor]],
+    task: Mapping[str, Any],
+) -> list[tuple[Verdict, str]]:
+    """Runs the calls as one program; one verdict per call.
+
+    It is the one on the first back end that is not right, if there is one.
+    """
+    inputs = [x for call in calls for x in call.inputs()]
+    names = [f"out{i}" for i in range(sum(map(len, references)))]
+    parameters, program = _convert(calls, inputs, names)
+    feed = dict(zip(parameters, inputs, strict=True))
+    results: dict[str, dict[str, torch.Tensor]] = {}
+    stage = "optimize()"
+    try:
+        if task["optimize"]:
+            program.optimize()
+        for stage in task["back_ends"]:
+            results[stage] = _BACK_ENDS[stage](program, feed)
+    except Exception as error:
+        message = f"{stage}: {type(error).__name__}: {error}"
+        if limit := interpreter_limit(message):
+            raise Settled(Verdict.INTERPRETER, limit) from None
+        raise Settled(Verdict.RUNTIME, one_line(message)) from None
+    verdicts = [(Verdict.RIGHT, "")] * len(calls)
+    for back_end, outputs in results.items():
+        found = _judge(calls, references, [outputs[n] for n in names], back_end)
+        verdicts = [
+            this if before[0] is Verdict.RIGHT else before
+            for before, this in zip(verdicts, found, strict=True)
+        ]
     return verdicts
 
 
@@ -173,9 +212,7 @@ class Worker:
         self._send(event="start", samples=[index for index, _, _ in items])
         calls = [call for _, call, _ in items]
         try:
-            verdicts = _execute(
-                calls, [reference for _, _, reference in items], task["optimize"]
-            )
+            verdicts = _execute(calls, [reference for _, _, reference in items], task)
         except Settled as settled:
             verdicts = [(settled.verdict, settled.reason)] * len(items)
         if len(items) > 1 and any(v is not Verdict.RIGHT for v, _ in verdicts):
