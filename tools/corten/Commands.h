@@ -40,11 +40,13 @@ void addOptimize(CLI::App &app, int &exitCode);
 void addEdit(CLI::App &app, int &exitCode);
 void addCompile(CLI::App &app, int &exitCode);
 void addRun(CLI::App &app, int &exitCode);
+/// Those of the Python package; `command` is what this one was called as.
+void addPythonCommands(CLI::App &app, int &exitCode, llvm::StringRef command);
 /// Help, and what shells and manuals are made from. Last: it shows the others.
 void addHelp(CLI::App &app, int &exitCode);
 
 /// Null if there is no such command.
-const CLI::App *findCommand(CLI::App &app, llvm::StringRef name);
+CLI::App *findCommand(CLI::App &app, llvm::StringRef name);
 
 /// What to say of a command that does not exist: which one may be meant.
 std::string unknownCommand(CLI::App &app, llvm::StringRef name);

@@ -23,8 +23,8 @@ static std::vector<CLI::App *> commandsOf(CLI::App &app) {
   return commands;
 }
 
-const CLI::App *tool::findCommand(CLI::App &app, StringRef name) {
-  for (const CLI::App *command : app.get_subcommands({}))
+CLI::App *tool::findCommand(CLI::App &app, StringRef name) {
+  for (CLI::App *command : app.get_subcommands({}))
     if (name == command->get_name())
       return command;
   return nullptr;
@@ -213,9 +213,12 @@ void tool::addHelp(CLI::App &app, int &exitCode) {
       llvm::outs() << *all;
       return;
     }
-    const CLI::App *command = findCommand(app, *wanted);
+    CLI::App *command = findCommand(app, *wanted);
     if (!command)
       exitCode = fail(unknownCommand(app, *wanted));
+    else if (command->get_prefix_command())
+      // Only the program that it stands for knows.
+      command->parse(std::vector<std::string>{"--help"});
     else
       llvm::outs() << command->help(app.get_name());
   });

@@ -70,6 +70,7 @@ int main(int argc, char **argv) {
   tool::addDoctor(app, exitCode);
   tool::addOps(app, exitCode);
   tool::addView(app, exitCode);
+  tool::addPythonCommands(app, exitCode, argv[0]);
   tool::addHelp(app, exitCode);
   for (const char *argument : llvm::ArrayRef(argv, argc))
     if (llvm::Error error = checkUtf8("an argument", argument))

@@ -26,6 +26,7 @@ from support.command import (
     corten,
     export,
     file_commands,
+    until_it_listens,
 )
 from support.runtime import _call
 
@@ -665,7 +666,11 @@ class TestHelp:
         examples = re.findall(r"^  (corten .*)$", text.split("Examples:")[1], re.M)
         assert examples
         for example in examples:
-            answer = corten(*shlex.split(example)[1:], cwd=tmp_path)
+            words = shlex.split(example)[1:]
+            if command == "serve":
+                assert until_it_listens(*words, cwd=tmp_path).status == 0
+                continue
+            answer = corten(*words, cwd=tmp_path)
             # The model has debug locations with absolute paths, which is a
             # finding; everything else is well.
             assert answer.status in ((0, 1) if command == "doctor" else (0,)), example
@@ -677,7 +682,8 @@ class TestHelp:
         assert answer.err == corten("help").out == corten("--help").out
 
     def test_help_of_a_command(self) -> None:
-        assert corten("help", "diff").out == corten("diff", "--help").out
+        for command in ("diff", "serve"):
+            assert corten("help", command).out == corten(command, "--help").out
         answer = corten("help", "bogus")
         assert answer.status == 2
         assert "unknown command 'bogus'" in answer.err

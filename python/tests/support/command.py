@@ -7,6 +7,7 @@ import json
 import os
 import re
 import subprocess
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,12 @@ ROOT = Path(__file__).parents[3]
 # make test-release has another build.
 BUILD = ROOT / os.environ.get("CORTEN_BUILD", "build/dev")
 CORTEN = BUILD / "bin" / "corten"
+
+# The commands that Python has are run by this one, from these sources.
+os.environ["CORTEN_PYTHON"] = sys.executable
+os.environ["PYTHONPATH"] = os.pathsep.join(
+    [str(ROOT / "python"), *filter(None, [os.environ.get("PYTHONPATH")])]
+)
 
 
 class Classifier(torch.nn.Module):
@@ -102,6 +109,23 @@ def corten(*arguments: str | Path, cwd: Path | None = None) -> Answer:
         timeout=60,
     )
     return Answer(done.returncode, done.stdout, done.stderr)
+
+
+def until_it_listens(*arguments: str, cwd: Path) -> Answer:
+    """Run a command that serves, and end it as soon as it does."""
+    with subprocess.Popen(
+        [CORTEN, *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=cwd,
+    ) as running:
+        assert running.stdout is not None
+        line = running.stdout.readline()
+        running.terminate()
+        out, err = running.communicate(timeout=60)
+    assert line.startswith("listening on http://"), err
+    return Answer(running.returncode, line + out, err)
 
 
 def commands() -> list[str]:

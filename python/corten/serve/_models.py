@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The models of a server: which names they have, what they take and give."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import corten
+from corten._command import CommandError
+
+#: What the protocol calls element types, by the engine's names for them.
+DATATYPES = {
+    "bool": "BOOL",
+    "int8": "INT8",
+    "int16": "INT16",
+    "int32": "INT32",
+    "int64": "INT64",
+    "uint8": "UINT8",
+    "uint16": "UINT16",
+    "uint32": "UINT32",
+    "uint64": "UINT64",
+    "float16": "FP16",
+    "bfloat16": "BF16",
+    "float32": "FP32",
+    "float64": "FP64",
+}
+
+#: Assets are not versioned; the protocol wants a version.
+VERSION = "1"
+
+
+def _metadata(parameter: corten.Parameter) -> dict[str, Any]:
+    shape = [axis if isinstance(axis, int) else -1 for axis in parameter.shape]
+    datatype = DATATYPES[parameter.dtype]
+    return {"name": parameter.name, "datatype": datatype, "shape": shape}
+
+
+@dataclass(frozen=True, eq=False)
+class Served:
+    """A function that is served, under one name or two."""
+
+    name: str
+    function: corten.Function
+
+    def metadata(self) -> dict[str, Any]:
+        return {
+            "name": self.name,
+            "versions": [VERSION],
+            "platform": "corten",
+            "inputs": [_metadata(value) for value in self.function.inputs],
+            "outputs": [_metadata(value) for value in self.function.outputs],
+        }
+
+
+class Catalogue:
+    """Functions by the names under which clients ask for them.
+
+    The model NAME is the function ``main`` of its asset, or the only one;
+    NAME.FUNCTION is any of them.
+    """
+
+    def __init__(self) -> None:
+        self._served: dict[str, Served] = {}
+        #: What has several functions and none that is the main one.
+        self._several: dict[str, list[str]] = {}
+
+    def add(self, name: str, functions: dict[str, corten.Function]) -> None:
+        """Raises ``CommandError`` for what the protocol has no words for."""
+        for function in functions.values():
+            _check_types(name, function)
+        main = functions.get("main")
+        if len(functions) == 1:
+            (main,) = functions.values()
+        if main is not None:
+            self._insert(name, Served(name, main))
+        else:
+            self._several[name] = [f"{name}.{function}" for function in functions]
+        for key, function in functions.items():
+            full = f"{name}.{key}"
+            is_main = function is main
+            self._insert(
+                full, self._served[name] if is_main else Served(full, function)
+            )
+
+    def _insert(self, name: str, served: Served) -> None:
+        if name in self._served:
+            raise CommandError(
+                f"two models have the name {name}; NAME=PATH gives one another name"
+            )
+        self._served[name] = served
+
+    def find(self, name: str) -> Served:
+        """Raises ``KeyError`` with what a client should know."""
+        served = self._served.get(name)
+        if served is not None:
+            return served
+        if name in self._several:
+            names = ", ".join(self._several[name])
+            raise KeyError(f"the model {name} has several functions: ask for {names}")
+        names = ", ".join(self.names()) or "none"
+        raise KeyError(f"there is no model {name}; models here: {names}")
+
+    def names(self) -> list[str]:
+        return sorted({served.name for served in self._served.values()})
+
+    def all(self) -> Iterable[Served]:
+        """Each function once."""
+        return dict.fromkeys(self._served.values())
+
+
+def _check_types(name: str, function: corten.Function) -> None:
+    for value in [*function.inputs, *function.outputs]:
+        if value.dtype not in DATATYPES:
+            raise CommandError(
+                f"{name}: {value.name} of {function.name} is {value.dtype}, which "
+                "the inference protocol has no type for"
+            )
+
+
+def split_name(argument: str) -> tuple[str, Path]:
+    """NAME=PATH, or a path that has the name in it."""
+    name, sign, path = argument.partition("=")
+    # An equals sign further behind belongs to the path.
+    if sign and "/" not in name and not Path(argument).exists():
+        if not name or not path:
+            raise CommandError(f"{argument}: want PATH or NAME=PATH")
+        return name, Path(path)
+    return Path(argument).resolve().stem, Path(argument)
+
+
+def load(
+    argument: str, threads: int | None
+) -> tuple[str, corten.CompiledModel, list[str]]:
+    """The name, the model, and what there is to say about it."""
+    name, path = split_name(argument)
+    with warnings.catch_warnings(record=True) as messages:
+        warnings.simplefilter("always")
+        model = corten.load(path, threads=threads)
+    return name, model, [str(message.message) for message in messages]
