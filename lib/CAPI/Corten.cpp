@@ -4,6 +4,7 @@
 
 #include "corten/C/Corten.h"
 
+#include "corten/C/Handles.h"
 #include "corten/Inspect/Archive.h"
 #include "corten/Model/Convert.h"
 #include "corten/Support/Text.h"
@@ -17,10 +18,8 @@
 #include <optional>
 
 using namespace corten;
-
-struct CortenError {
-  std::string message;
-};
+using capi::give;
+using capi::take;
 
 struct CortenFindings {
   std::vector<Finding> findings;
@@ -49,9 +48,8 @@ struct CortenArchive {
   std::map<const Pt2Example *, Pt2Example::Data> elements;
 };
 
-/// Messages are UTF-8, whatever the caller gave.
 static CortenError *fail(const llvm::Twine &message) {
-  return new CortenError{llvm::json::fixUTF8(message.str())};
+  return capi::makeError(message.str());
 }
 
 static CortenError *fail(llvm::Error error) {
@@ -75,30 +73,6 @@ static std::string printJson(llvm::json::Value value) {
 static_assert(static_cast<int>(ValueRole::Input) == CORTEN_INPUT &&
               static_cast<int>(ValueRole::Output) == CORTEN_OUTPUT &&
               static_cast<int>(ValueRole::State) == CORTEN_STATE);
-
-/// Copies the members that the caller's release of a structure has.
-template <typename Struct> static void give(const Struct &value, Struct *out) {
-  size_t known = std::min(out->size, sizeof(Struct));
-  std::memcpy(reinterpret_cast<char *>(out) + sizeof(size_t),
-              reinterpret_cast<const char *>(&value) + sizeof(size_t),
-              known > sizeof(size_t) ? known - sizeof(size_t) : 0);
-}
-
-/// The members that the caller's release has, defaults for the others.
-template <typename Struct> static Struct take(const Struct *options) {
-  Struct result{};
-  if (options)
-    std::memcpy(&result, options, std::min(options->size, sizeof(Struct)));
-  return result;
-}
-
-const char *cortenVersion(void) { return CORTEN_VERSION_STRING; }
-
-const char *cortenErrorMessage(const CortenError *error) {
-  return error->message.c_str();
-}
-
-void cortenErrorFree(CortenError *error) { delete error; }
 
 void cortenStringFree(char *string) { std::free(string); }
 

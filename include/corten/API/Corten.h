@@ -5,11 +5,12 @@
 // that uses it depends on C symbols only.
 //
 // A function that can fail returns a Result, which holds a value or an Error;
-// nothing throws but allocation.
+// nothing throws but allocation. corten/API/Engine.h runs models.
 
 #ifndef CORTEN_API_CORTEN_H
 #define CORTEN_API_CORTEN_H
 
+#include "corten/API/Result.h"
 #include "corten/C/Corten.h"
 
 #include <cstdint>
@@ -18,53 +19,11 @@
 #include <optional>
 #include <string>
 #include <utility>
-#include <variant>
 #include <vector>
 
 namespace corten {
 // Apart from what the library is made of inside.
 inline namespace api_v0 {
-
-/// Why something failed, on one line.
-class Error {
-public:
-  explicit Error(std::string message) : text(std::move(message)) {}
-  const std::string &message() const { return text; }
-
-private:
-  std::string text;
-};
-
-/// A value, or the reason why there is none.
-template <typename T> class Result {
-public:
-  Result(T value) : content(std::move(value)) {}
-  Result(Error error) : content(std::move(error)) {}
-
-  explicit operator bool() const { return std::holds_alternative<T>(content); }
-  /// Only of a result that holds one.
-  T &operator*() { return std::get<T>(content); }
-  const T &operator*() const { return std::get<T>(content); }
-  T *operator->() { return &**this; }
-  const T *operator->() const { return &**this; }
-  /// Only of a result that holds no value.
-  const Error &error() const { return std::get<Error>(content); }
-
-private:
-  std::variant<T, Error> content;
-};
-
-/// Of what gives out nothing.
-using Status = Result<std::monostate>;
-
-/// One dimension of a value.
-struct Dimension {
-  /// None for one that is known only when the program runs.
-  std::optional<std::int64_t> size;
-  /// The sizes that it may then have, where the program says so.
-  std::optional<std::int64_t> min;
-  std::optional<std::int64_t> max;
-};
 
 /// An input, output or state of an entry point.
 struct Value {
@@ -146,18 +105,6 @@ struct PrintOptions {
 };
 
 namespace detail {
-inline Error take(CortenError *error) {
-  Error result(cortenErrorMessage(error));
-  cortenErrorFree(error);
-  return result;
-}
-
-inline Status status(CortenError *error) {
-  if (error)
-    return take(error);
-  return std::monostate();
-}
-
 inline std::string take(char *text) {
   std::unique_ptr<char, void (*)(char *)> owner(text, cortenStringFree);
   return text ? text : "";
@@ -169,16 +116,7 @@ inline std::vector<const char *> pointers(const std::vector<std::string> &all) {
     result.push_back(text.c_str());
   return result;
 }
-
-inline std::optional<std::int64_t> known(std::int64_t size) {
-  if (size == CORTEN_UNKNOWN)
-    return std::nullopt;
-  return size;
-}
 } // namespace detail
-
-/// The release of the library that is loaded.
-inline std::string libraryVersion() { return cortenVersion(); }
 
 /// A program with the memory that it lies in. One thread at a time.
 class Model {
@@ -350,9 +288,7 @@ private:
           cortenModelValue(handle.get(), entryPoint, role, i, &value));
       Value copy{value.name, value.kind, value.elementType, {}};
       for (std::size_t j = 0; j < value.rank; ++j)
-        copy.shape.push_back({detail::known(value.shape[j].size),
-                              detail::known(value.shape[j].min),
-                              detail::known(value.shape[j].max)});
+        copy.shape.push_back(detail::dimension(value.shape[j]));
       result.push_back(std::move(copy));
     }
     return result;

@@ -1,51 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * The C interface of Corten: open, inspect, convert and write Core AI programs.
- *
- * Handles are opaque. A function that can fail returns an error, which the
- * caller frees, or NULL; what it was to give out is then left untouched.
- * Strings are UTF-8 and end in a zero. Nothing aborts the process, and nothing
- * is printed. Different models and archives may be used by different threads at
- * a time, each by one.
- *
- * Structures with a member `size` grow at the end in later releases: set it to
- * sizeof, and members that a library does not know are left alone.
+ * corten/C/Common.h says how errors and structures work; corten/C/Engine.h runs
+ * models. Different models and archives may be used by different threads at a
+ * time, each by one.
  */
 
 #ifndef CORTEN_C_CORTEN_H
 #define CORTEN_C_CORTEN_H
 
+#include "corten/C/Common.h"
 #include "corten/Version.h"
-
-#include <stddef.h>
-#include <stdint.h>
-
-#if defined(__GNUC__)
-#define CORTEN_EXPORT __attribute__((visibility("default")))
-#else
-#define CORTEN_EXPORT
-#endif
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
 /* NOLINTBEGIN(modernize-use-using): this is C. */
-
-/*===------------------------------------------------------------------------===
- * The library, errors, strings
- *===----------------------------------------------------------------------===*/
-
-/** The release of the library that is loaded: "0.1.0". */
-CORTEN_EXPORT const char *cortenVersion(void);
-
-/** Why something failed. */
-typedef struct CortenError CortenError;
-
-/** One line, but for cortenConvert; lives as long as the error. */
-CORTEN_EXPORT const char *cortenErrorMessage(const CortenError *error);
-/** Takes NULL, too. */
-CORTEN_EXPORT void cortenErrorFree(CortenError *error);
 
 /** Frees a string that a function gave out; takes NULL, too. */
 CORTEN_EXPORT void cortenStringFree(char *string);
@@ -248,30 +219,11 @@ CORTEN_EXPORT CortenError *cortenArchiveExample(CortenArchive *archive,
  * Entry points
  *===----------------------------------------------------------------------===*/
 
-/** The sides of an entry point. */
-typedef enum CortenRole {
-  CORTEN_INPUT = 0,
-  CORTEN_OUTPUT = 1,
-  /** What the program changes in place. */
-  CORTEN_STATE = 2
-} CortenRole;
-
 typedef enum CortenValueKind {
   CORTEN_TENSOR = 0,
   CORTEN_IMAGE = 1,
   CORTEN_OTHER = 2
 } CortenValueKind;
-
-/** A size that is not known, or that has no limit. */
-#define CORTEN_UNKNOWN INT64_MIN
-
-typedef struct CortenDimension {
-  /** CORTEN_UNKNOWN for one that is known only when the program runs. */
-  int64_t size;
-  /** The sizes that it may then have; CORTEN_UNKNOWN where nothing is said. */
-  int64_t min;
-  int64_t max;
-} CortenDimension;
 
 /** An input, output or state. What it points to lives as long as the model. */
 typedef struct CortenValue {

@@ -74,7 +74,8 @@ def test_c_and_cpp(document, kind, compiler, flags, tmp_path):
         return
     pasted = tmp_path / f"pasted.{kind}"
     pasted.write_text(code)
-    folders = [ROOT / "include", ROOT / "build/dev/include", LLVM]
+    ours = [ROOT / "include", ROOT / "runtime/include", ROOT / "build/dev/include"]
+    folders = [*ours, LLVM]
     run(
         [
             compiler,

@@ -5,45 +5,29 @@ from __future__ import annotations
 
 import ctypes
 import os
-import subprocess
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from support.command import BUILD, ROOT, Written, corten
-
-
-def check_call(*command: str | Path) -> None:
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
+from support.command import Written, corten
+from support.packages import (
+    build_examples,
+    check_closed,
+    check_headers,
+    install,
+    library_in,
+    run,
+)
 
 
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    prefix = tmp_path_factory.mktemp("prefix")
-    check_call("cmake", "--install", BUILD, "--component", "api", "--prefix", prefix)
-    return prefix
+    return install("api", tmp_path_factory.mktemp("prefix"))
 
 
 @pytest.fixture(scope="module")
 def examples(installed: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The examples, built with warnings as errors."""
-    build = tmp_path_factory.mktemp("examples")
-    warnings = "-Wall -Wextra -Wpedantic -Werror"
-    check_call(
-        *("cmake", "-G", "Ninja", "-S", ROOT / "examples" / "cpp", "-B", build),
-        f"-DCMAKE_PREFIX_PATH={installed}",
-        *("-DCMAKE_C_COMPILER=clang-22", "-DCMAKE_CXX_COMPILER=clang++-22"),
-        *(f"-DCMAKE_C_FLAGS={warnings}", f"-DCMAKE_CXX_FLAGS={warnings}"),
-    )
-    check_call("cmake", "--build", build)
-    return build
-
-
-def run(program: Path, *arguments: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [program, *arguments], capture_output=True, text=True, check=False
-    )
+    return build_examples("cpp", installed, tmp_path_factory.mktemp("examples"))
 
 
 def test_inspect(examples: Path, classifier: Written, tmp_path: Path) -> None:
@@ -114,25 +98,23 @@ def test_archive(examples: Path, classifier: Written, tmp_path: Path) -> None:
     assert "nowhere.pt2" in done.stderr
 
 
+def test_predict(examples: Path, classifier: Written, tmp_path: Path) -> None:
+    for model in (classifier.path, classifier.archive):
+        done = run(examples / "predict", model)
+        assert (done.returncode, done.stderr) == (0, "")
+        assert [line.split(": ")[1] for line in done.stdout.splitlines()] == [
+            "10 of f32",
+            "576 of f32",
+        ]
+    done = run(examples / "predict", tmp_path / "nowhere.aimodel")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "nowhere.aimodel" in done.stderr
+
+
 def test_library_is_closed(installed: Path) -> None:
-    (library,) = [f for f in installed.rglob("libcorten.so*") if not f.is_symlink()]
-    symbols = subprocess.run(
-        ["llvm-nm-22", "--dynamic", "--defined-only", "-j", library],
-        capture_output=True,
-        text=True,
-        check=True,
-    ).stdout.split()
+    symbols = check_closed(library_in(installed, "libcorten"), "CORTEN_0")
     assert "cortenModelOpen@@CORTEN_0" in symbols
-    # The last is the version itself.
-    assert all(name.startswith(("corten", "CORTEN_0")) for name in symbols)
-    table = subprocess.run(
-        ["llvm-readelf-22", "--dynamic-table", library],
-        capture_output=True,
-        text=True,
-        check=True,
-    ).stdout
-    needed = [line for line in table.splitlines() if "NEEDED" in line]
-    assert all("[libc." in n or "[libm." in n or "[ld-linux" in n for n in needed)
+    assert "cortenEngineLoad@@CORTEN_0" in symbols
 
 
 class Value(ctypes.Structure):
@@ -232,13 +214,5 @@ def test_threads(installed: Path, classifier: Written, tmp_path: Path) -> None:
 
 
 def test_headers_stand_alone(installed: Path, tmp_path: Path) -> None:
-    include = installed / "include"
-    for name, compiler in (
-        ("C/Corten.h", ["clang-22", "-std=c99"]),
-        ("C/Corten.h", ["clang++-22", "-std=c++17", "-x", "c++"]),
-        ("API/Corten.h", ["clang++-22", "-std=c++17", "-x", "c++"]),
-    ):
-        source = tmp_path / "header.c"
-        source.write_text(f'#include "corten/{name}"\n')
-        warnings = ["-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fsyntax-only"]
-        check_call(*compiler, *warnings, "-I", include, source)
+    names = ["C/Corten.h", "C/Engine.h", "API/Corten.h", "API/Engine.h"]
+    check_headers(installed / "include", names, tmp_path)

@@ -34,6 +34,9 @@ Error State::write(const Tensor &from) {
   return Error::success();
 }
 
+bool State::tryLock() const { return !data->isInUse.exchange(true); }
+void State::unlock() const { data->isInUse.store(false); }
+
 /// Memory for a tensor of this type and shape; its contents are undefined.
 static Expected<std::unique_ptr<StateData>>
 makeData(std::string name, ElementType type, std::span<const int64_t> shape,

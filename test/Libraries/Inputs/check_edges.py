@@ -61,7 +61,9 @@ def included_libraries(root: Path, name: str) -> dict[str, str]:
                 continue
             for header in INCLUDE.findall(file.read_text()):
                 parts = Path(header).parts
-                if parts[0] == "corten" and len(parts) > 2:
+                if (root / "runtime/include" / header).exists():
+                    found["Runtime"] = f"{file}: {header}"
+                elif parts[0] == "corten" and len(parts) > 2:
                     found[HEADERS.get(parts[1], parts[1])] = f"{file}: {header}"
                 elif ".." in parts and not (
                     (file.parent / header).resolve().is_relative_to(folder.resolve())

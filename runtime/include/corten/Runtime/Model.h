@@ -125,6 +125,10 @@ public:
   Error write(const Tensor &from);
   /// One of its own, with the same contents.
   Expected<State> copy() const;
+  /// Has it for the caller alone until unlock(): a call that is run with it
+  /// meanwhile fails. False if one is running with it.
+  bool tryLock() const;
+  void unlock() const;
 
 private:
   friend class Model;

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Loading for the engine with a compiler; the rest of its C interface is in
+// runtime/lib/C.
+
+#include "corten/Model/Engine.h"
+
+#include "corten/C/Handles.h"
+
+using namespace corten;
+
+CortenError *cortenEngineLoad(const char *path,
+                              const CortenLoadOptions *options,
+                              CortenEngine **engine) {
+  if (!path)
+    return capi::makeError("no path of a model");
+  llvm::Expected<LoadedModel> loaded =
+      loadForEngine(path, capi::loadOptions(options));
+  if (!loaded)
+    return capi::makeError(llvm::toString(loaded.takeError()));
+  *engine =
+      new CortenEngine(std::move(loaded->model), std::move(loaded->warnings));
+  return nullptr;
+}
