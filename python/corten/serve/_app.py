@@ -3,15 +3,31 @@
 
 from __future__ import annotations
 
+import asyncio
 from importlib import metadata
+from typing import Any, TypeVar
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 from starlette.routing import Route
 
+from corten.serve import _log
+from corten.serve._batching import Overloaded, Runner, why_not_together
+from corten.serve._gateway import (
+    ClientLeft,
+    Gateway,
+    HTTPError,
+    error_answer,
+    json_answer,
+)
+from corten.serve._metrics import Metrics
 from corten.serve._models import VERSION, Catalogue, Served
+from corten.serve._protocol import LENGTH_HEADER, BadRequest, encode, parse
+from corten.serve._settings import Settings
+
+_Result = TypeVar("_Result")
 
 
 def _release() -> str:
@@ -21,43 +37,201 @@ def _release() -> str:
         return "not installed"
 
 
-def _asked_for(request: Request, catalogue: Catalogue) -> Served:
+class _Deadline:
+    """When a request has taken too long."""
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+        self._end = asyncio.get_running_loop().time() + seconds
+
+    def shorten(self, seconds: float | None) -> None:
+        """To what the client says, if that is less."""
+        if seconds is not None and seconds < self.seconds:
+            self._end += seconds - self.seconds
+            self.seconds = seconds
+
+    def left(self) -> float:
+        return self._end - asyncio.get_running_loop().time()
+
+
+async def _read(
+    request: Request, max_body: int, deadline: _Deadline
+) -> bytes | bytearray:
+    """The body. Raises ``HTTPError`` and ``ClientLeft``."""
+    encoding = request.headers.get("content-encoding", "identity")
+    if encoding != "identity":
+        raise HTTPError(415, f"bodies in {encoding[:32]} are not supported: send plain")
+    too_large = HTTPError(413, f"the body has more than {max_body} bytes")
+    length = request.headers.get("content-length", "")
+    if length.isdigit() and int(length[:20]) > max_body:
+        raise too_large
+    body = bytearray()
     try:
-        served = catalogue.find(request.path_params["name"])
-    except KeyError as error:
-        raise HTTPException(404, error.args[0]) from error
-    version = request.path_params.get("version", VERSION)
-    if version != VERSION:
-        raise HTTPException(404, f"there is no version {version}; {VERSION} is there")
-    return served
+        async with asyncio.timeout(deadline.left()):
+            while True:
+                message = await request.receive()
+                if message["type"] == "http.disconnect":
+                    raise ClientLeft
+                part: bytes = message.get("body", b"")
+                if len(body) + len(part) > max_body:
+                    raise too_large
+                if not message.get("more_body", False):
+                    # Most bodies come in one piece.
+                    return body + part if body else part
+                body += part
+    except TimeoutError:
+        text = f"the body did not come within {deadline.seconds:g} s"
+        raise HTTPError(408, text, {"Connection": "close"}) from None
 
 
-async def _error(request: Request, error: Exception) -> Response:
+async def _wait(
+    request: Request, future: asyncio.Future[_Result], deadline: _Deadline
+) -> _Result:
+    """The result, if it comes in time and the client waits for it."""
+    leaving = asyncio.ensure_future(request.receive())
+    either: set[asyncio.Future[Any]] = {future, leaving}
+    try:
+        await asyncio.wait(
+            either,
+            timeout=deadline.left(),
+            return_when=asyncio.FIRST_COMPLETED,
+        )
+        if future.done():
+            return future.result()
+        if leaving.done():
+            raise ClientLeft
+        raise HTTPError(504, f"no result within {deadline.seconds:g} s")
+    finally:
+        leaving.cancel()
+        future.cancel()
+
+
+class Application:
+    """The server of some models, for any server of ASGI."""
+
+    def __init__(self, catalogue: Catalogue, settings: Settings) -> None:
+        self._catalogue = catalogue
+        self._settings = settings
+        self._metrics = Metrics()
+        self._runners: dict[Served, Runner] = {}
+        for served in catalogue.all():
+            self._runners[served] = self._runner(served)
+        self.gateway = Gateway(
+            Starlette(
+                routes=self._routes(),
+                exception_handlers={
+                    HTTPException: _starlette_error,
+                    HTTPError: _http_error,
+                    Exception: _internal_error,
+                },
+            ),
+            settings,
+            self._metrics,
+        )
+
+    def _runner(self, served: Served) -> Runner:
+        reason: str | None = "--max-batch is 1"
+        if self._settings.max_batch > 1:
+            reason = why_not_together(served)
+        _log.info("model", name=served.name, batching=reason is None, reason=reason)
+        return Runner(served, self._settings, self._metrics, reason is None)
+
+    def _routes(self) -> list[Route]:
+        routes = [
+            Route("/metrics", self._show_metrics),
+            Route("/v2", self._server),
+            Route("/v2/health/live", self._live),
+            Route("/v2/health/ready", self._ready),
+        ]
+        for prefix in ("/v2/models/{name}", "/v2/models/{name}/versions/{version}"):
+            routes += [
+                Route(prefix, self._model),
+                Route(f"{prefix}/ready", self._model_ready),
+                Route(f"{prefix}/infer", self._infer, methods=["POST"]),
+            ]
+        return routes
+
+    def close(self) -> None:
+        for runner in self._runners.values():
+            runner.close()
+
+    async def _show_metrics(self, request: Request) -> Response:
+        return Response(self._metrics.text(), media_type="text/plain; version=0.0.4")
+
+    async def _live(self, request: Request) -> Response:
+        return json_answer({"live": True})
+
+    async def _ready(self, request: Request) -> Response:
+        self._check_ready()
+        return json_answer({"ready": True})
+
+    async def _server(self, request: Request) -> Response:
+        extensions = ["binary_tensor_data"]
+        return json_answer(
+            {"name": "corten", "version": _release(), "extensions": extensions}
+        )
+
+    async def _model(self, request: Request) -> Response:
+        return json_answer(self._asked_for(request).metadata())
+
+    async def _model_ready(self, request: Request) -> Response:
+        served = self._asked_for(request)
+        self._check_ready()
+        return json_answer({"name": served.name, "ready": True})
+
+    async def _infer(self, request: Request) -> Response:
+        deadline = _Deadline(self._settings.timeout)
+        served = self._asked_for(request)
+        max_body = self._settings.max_body
+        body = await _read(request, max_body, deadline)
+        try:
+            length = request.headers.get(LENGTH_HEADER)
+            asked = parse(body, length, served.inputs, served.outputs, max_body)
+        except BadRequest as error:
+            raise HTTPError(400, str(error)) from None
+        deadline.shorten(asked.timeout)
+        try:
+            future = self._runners[served].submit(asked.inputs)
+            results = await _wait(request, future, deadline)
+        except Overloaded as error:
+            raise HTTPError(429, str(error), {"Retry-After": "1"}) from None
+        except MemoryError:
+            raise HTTPError(503, "there is not enough memory for this call") from None
+        except (RuntimeError, ValueError, TypeError) as error:
+            # The program refuses these numbers: an index too large, say.
+            raise HTTPError(400, f"the call failed: {error}") from None
+        content, headers = encode(served.name, VERSION, asked, served.outputs, results)
+        return Response(content, headers=headers)
+
+    def _check_ready(self) -> None:
+        if self.gateway.is_draining:
+            raise HTTPError(503, "the server is shutting down")
+
+    def _asked_for(self, request: Request) -> Served:
+        try:
+            served = self._catalogue.find(request.path_params["name"])
+        except KeyError as error:
+            raise HTTPError(404, error.args[0]) from error
+        request.scope["corten.model"] = served.name
+        version = request.path_params.get("version", VERSION)
+        if version != VERSION:
+            text = f"there is no version {version}; {VERSION} is there"
+            raise HTTPError(404, text)
+        return served
+
+
+async def _http_error(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPError)
+    return error_answer(request.url.path, error)
+
+
+async def _starlette_error(request: Request, error: Exception) -> Response:
+    """No such path, or no such method there."""
     assert isinstance(error, HTTPException)
-    return JSONResponse({"error": error.detail}, error.status_code, error.headers)
+    own = HTTPError(error.status_code, error.detail, error.headers)
+    return error_answer(request.url.path, own)
 
 
-def app(catalogue: Catalogue) -> Starlette:
-    """The server of these models, for any server of ASGI."""
-
-    async def health(request: Request) -> Response:
-        return JSONResponse({})
-
-    async def server(request: Request) -> Response:
-        return JSONResponse({"name": "corten", "version": _release(), "extensions": []})
-
-    async def model(request: Request) -> Response:
-        return JSONResponse(_asked_for(request, catalogue).metadata())
-
-    async def ready(request: Request) -> Response:
-        _asked_for(request, catalogue)
-        return JSONResponse({})
-
-    routes = [
-        Route("/v2", server),
-        Route("/v2/health/live", health),
-        Route("/v2/health/ready", health),
-    ]
-    for prefix in ("/v2/models/{name}", "/v2/models/{name}/versions/{version}"):
-        routes += [Route(prefix, model), Route(f"{prefix}/ready", ready)]
-    return Starlette(routes=routes, exception_handlers={HTTPException: _error})
+async def _internal_error(request: Request, error: Exception) -> Response:
+    _log.error("internal error", path=request.url.path)
+    return error_answer(request.url.path, HTTPError(500, "internal error"))

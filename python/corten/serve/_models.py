@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy.typing as npt
+
 import corten
 from corten._command import CommandError
 
@@ -33,27 +35,66 @@ DATATYPES = {
 VERSION = "1"
 
 
-def _metadata(parameter: corten.Parameter) -> dict[str, Any]:
-    shape = [axis if isinstance(axis, int) else -1 for axis in parameter.shape]
-    datatype = DATATYPES[parameter.dtype]
-    return {"name": parameter.name, "datatype": datatype, "shape": shape}
+@dataclass(frozen=True)
+class Extent:
+    """An extent that requests decide."""
+
+    symbol: str
+    low: int
+    high: int | None
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
+class Value:
+    """An input or an output, as the engine says."""
+
+    name: str
+    dtype: str
+    shape: tuple[int | Extent, ...]
+
+    @classmethod
+    def of(cls, parameter: corten.Parameter) -> Value:
+        shape = (
+            axis if isinstance(axis, int) else Extent(axis.symbol, axis.low, axis.high)
+            for axis in parameter.shape
+        )
+        return cls(parameter.name, parameter.dtype, tuple(shape))
+
+    def metadata(self) -> dict[str, Any]:
+        return {
+            "name": self.name,
+            "datatype": DATATYPES[self.dtype],
+            "shape": [axis if isinstance(axis, int) else -1 for axis in self.shape],
+        }
+
+
 class Served:
     """A function that is served, under one name or two."""
 
-    name: str
-    function: corten.Function
+    def __init__(self, name: str, function: corten.Function) -> None:
+        self.name = name
+        self.function = function
+        self.inputs = [Value.of(parameter) for parameter in function.inputs]
+        self.outputs = [Value.of(parameter) for parameter in function.outputs]
+        self.states = [Value.of(parameter) for parameter in function.states]
 
     def metadata(self) -> dict[str, Any]:
         return {
             "name": self.name,
             "versions": [VERSION],
             "platform": "corten",
-            "inputs": [_metadata(value) for value in self.function.inputs],
-            "outputs": [_metadata(value) for value in self.function.outputs],
+            "inputs": [value.metadata() for value in self.inputs],
+            "outputs": [value.metadata() for value in self.outputs],
         }
+
+    def call(self, inputs: dict[str, Any]) -> dict[str, npt.NDArray[Any]]:
+        """Run it. Every call begins with states that are zero.
+
+        Raises what the engine raises.
+        """
+        states = self.function.create_states() if self.states else None
+        results = self.function(inputs, states=states)
+        return {name: result.numpy() for name, result in results.items()}
 
 
 class Catalogue:

@@ -3,18 +3,30 @@
 
 from __future__ import annotations
 
-import asyncio
+import math
+import signal
 import socket
+import time
 from types import FrameType
 
 import uvicorn
 
-from corten.serve._app import app
+from corten.serve import _log
+from corten.serve._app import Application
 from corten.serve._models import Catalogue
+from corten.serve._settings import Settings
 
 
 class _Server(uvicorn.Server):
-    """Says when it is ready; ends when it is told to, as something that worked."""
+    """Says when it is ready; when told to end, finishes what it has accepted."""
+
+    def __init__(
+        self, config: uvicorn.Config, app: Application, patience: float
+    ) -> None:
+        super().__init__(config)
+        self._gateway = app.gateway
+        self._patience = patience
+        self._deadline: float | None = None
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
@@ -22,11 +34,27 @@ class _Server(uvicorn.Server):
             host, port = listening.getsockname()[:2]
             where = f"[{host}]" if ":" in host else host
             print(f"listening on http://{where}:{port}", flush=True)
+            _log.info("listening", host=host, port=port)
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        if self.should_exit:
+        if self._deadline is not None:
             self.force_exit = True
-        self.should_exit = True
+            return
+        # New requests are told so for as long as old ones are worked on.
+        self._gateway.is_draining = True
+        self._deadline = time.monotonic() + self._patience
+        _log.info(
+            "shutting down",
+            signal=signal.Signals(sig).name,
+            in_flight=self._gateway.in_flight,
+        )
+
+    async def on_tick(self, counter: int) -> bool:
+        is_over = await super().on_tick(counter)
+        if self._deadline is None:
+            return is_over
+        is_late = time.monotonic() > self._deadline
+        return self.force_exit or is_late or self._gateway.in_flight == 0
 
 
 def _listen(host: str, port: int) -> socket.socket:
@@ -45,9 +73,25 @@ def _listen(host: str, port: int) -> socket.socket:
     return listening
 
 
-def serve(catalogue: Catalogue, *, host: str, port: int) -> int:
+def serve(catalogue: Catalogue, settings: Settings, *, host: str, port: int) -> int:
     """Serve until SIGINT or SIGTERM comes."""
     listening = _listen(host, port)
-    server = _Server(uvicorn.Config(app(catalogue), log_config=None, access_log=False))
-    asyncio.run(server.serve([listening]))
+    app = Application(catalogue, settings)
+    if settings.token is None and not host.startswith(("127.", "::1", "localhost")):
+        _log.warning("anyone who reaches this host may ask: there is no token")
+    config = uvicorn.Config(
+        app.gateway,
+        log_config=None,
+        access_log=False,
+        ws="none",
+        lifespan="off",
+        server_header=False,
+        # Connections beyond it are told 503.
+        limit_concurrency=settings.max_connections,
+        # For those who are still reading their answers.
+        timeout_graceful_shutdown=math.ceil(settings.shutdown_timeout),
+    )
+    _Server(config, app, settings.shutdown_timeout).run([listening])
+    app.close()
+    _log.info("ended", in_flight=app.gateway.in_flight)
     return 0

@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""What every request passes: the token, the count of those in flight, the log."""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import json
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from corten.serve import _log
+from corten.serve._metrics import Metrics
+from corten.serve._settings import Settings
+
+#: What a log says of requests that nobody waited for.
+CLIENT_LEFT = 499
+
+
+class ClientLeft(Exception):
+    """Nobody waits for an answer any more."""
+
+
+class HTTPError(Exception):
+    """An answer that is not what was asked for."""
+
+    def __init__(
+        self, status: int, message: str, headers: Mapping[str, str] | None = None
+    ) -> None:
+        super().__init__(message)
+        self.status = status
+        self.message = message
+        self.headers = headers
+
+
+def json_answer(
+    value: Any, status: int = 200, headers: Mapping[str, str] | None = None
+) -> Response:
+    # In ASCII: what a client sent and is told again need not be UTF-8.
+    text = json.dumps(value, separators=(",", ":")).encode()
+    return Response(text, status, headers, "application/json")
+
+
+def error_answer(path: str, error: HTTPError) -> Response:
+    """As the protocol says it that the path belongs to."""
+    body: dict[str, Any] = {"error": error.message}
+    if path.startswith("/v1/"):
+        kind = "invalid_request_error" if error.status < 500 else "server_error"
+        details = {"type": kind, "param": None, "code": None}
+        body = {"error": {"message": error.message, **details}}
+    return json_answer(body, error.status, error.headers)
+
+
+class Gateway:
+    """The application, for those who may ask now."""
+
+    def __init__(self, app: ASGIApp, settings: Settings, metrics: Metrics) -> None:
+        self._app = app
+        self._settings = settings
+        self._metrics = metrics
+        token = settings.token
+        self._expected = None if token is None else f"Bearer {token}".encode()
+        self.in_flight = 0
+        self.is_draining = False
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        begin = time.perf_counter()
+        status = 500
+        scope["corten.model"] = ""
+
+        async def watched_send(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+            # Whoever does not read keeps memory, and is not waited for forever.
+            async with asyncio.timeout(self._settings.timeout):
+                await send(message)
+
+        self.in_flight += 1
+        self._metrics.in_flight.set(self.in_flight)
+        try:
+            app = self._refusal(scope) or self._app
+            await app(scope, receive, watched_send)
+        except ClientLeft:
+            status = CLIENT_LEFT
+        except TimeoutError:
+            # uvicorn closes the connection of an answer that stays unfinished.
+            status = CLIENT_LEFT
+        finally:
+            self.in_flight -= 1
+            self._metrics.in_flight.set(self.in_flight)
+            self._note(scope, status, time.perf_counter() - begin)
+
+    def _refusal(self, scope: Scope) -> Response | None:
+        path: str = scope["path"]
+        if path.startswith("/v2/health/"):
+            return None
+        if self._expected is not None:
+            headers = dict(scope["headers"])
+            given = headers.get(b"authorization", b"")
+            if not hmac.compare_digest(given, self._expected):
+                headers = {"WWW-Authenticate": "Bearer"}
+                text = "this server wants a token: Authorization: Bearer TOKEN"
+                return error_answer(path, HTTPError(401, text, headers))
+        if self.is_draining and scope["method"] == "POST":
+            headers = {"Retry-After": "5", "Connection": "close"}
+            text = "the server is shutting down"
+            return error_answer(path, HTTPError(503, text, headers))
+        return None
+
+    def _note(self, scope: Scope, status: int, seconds: float) -> None:
+        model = scope["corten.model"]
+        self._metrics.requests.labels(model, str(status)).inc()
+        self._metrics.seconds.labels(model).observe(seconds)
+        if self._settings.log_requests:
+            _log.info(
+                "request",
+                method=scope["method"],
+                path=scope["path"],
+                status=status,
+                ms=round(seconds * 1e3, 3),
+                model=model,
+                client=(scope.get("client") or [None])[0],
+            )
