@@ -35,14 +35,21 @@ Type corten::resultElement(Operation *op) {
   return cast<RankedTensorType>(op->getResult(0).getType()).getElementType();
 }
 
-LogicalResult corten::lowerOperation(Operation *op, Planner &planner) {
+StringRef corten::kindOf(Operation *op) {
   StringRef name = op->getName().getStringRef();
-  // Copies between kinds of memory.
-  if (name.starts_with("coreaix.copy_"))
-    return lowerIdentity(op, planner);
   if (!name.consume_front("coreai."))
-    return cannotRun(op) << "it is of another dialect";
+    return {};
   name.consume_front("decomposable.broadcasting_");
+  return name;
+}
+
+LogicalResult corten::lowerOperation(Operation *op, Planner &planner) {
+  // Copies between kinds of memory.
+  if (op->getName().getStringRef().starts_with("coreaix.copy_"))
+    return lowerIdentity(op, planner);
+  StringRef name = kindOf(op);
+  if (name.empty())
+    return cannotRun(op) << "it is of another dialect";
   auto found = table().find(name);
   if (found == table().end())
     return cannotRun(op) << "there is no kernel for it";

@@ -26,9 +26,19 @@ mlir::LogicalResult lowerTransposedConvolution(mlir::Operation *op,
                                                Planner &planner);
 mlir::LogicalResult lowerPool(mlir::Operation *op, Planner &planner);
 mlir::LogicalResult lowerProduct(mlir::Operation *op, Planner &planner);
+/// The product that ends attention becomes one kernel with what comes before
+/// it: the products of queries and keys, scale, mask and softmax. False if it
+/// is none.
+bool lowerAttention(mlir::Operation *op, Planner &planner);
+/// An operation that ends a normalization becomes one kernel with what comes
+/// before it. False if it does not.
+bool lowerNormalization(mlir::Operation *op, Planner &planner);
 /// The operand as it is.
 mlir::LogicalResult lowerIdentity(mlir::Operation *op, Planner &planner);
 
+/// The name of an operation without the dialect and without how it broadcasts;
+/// empty if it is of another dialect.
+llvm::StringRef kindOf(mlir::Operation *op);
 /// What the engine cannot do, and the operation it cannot do it for.
 mlir::InFlightDiagnostic cannotRun(mlir::Operation *op);
 /// The element type of the first result.

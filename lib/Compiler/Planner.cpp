@@ -185,7 +185,39 @@ Type corten::laneType(Type element) {
   return IntegerType::get(element.getContext(), 32, IntegerType::Signed);
 }
 
+/// The inputs in the shape in which a kernel computed one of them, where that
+/// is another and all of them can be seen so: the kernel may take the program
+/// over then.
+static std::optional<SmallVector<Form>> asComputed(Planner &planner,
+                                                   ArrayRef<Form> inputs) {
+  Sizes &sizes = planner.sizes;
+  for (const Form &input : inputs) {
+    if (!input.base.getDefiningOp<plan::KernelOp>() ||
+        planner.isConstant(input))
+      continue;
+    std::optional<Form> natural = naturalForm(planner, input.base);
+    if (!natural || natural->extents == input.extents ||
+        !isRowMajor(sizes, *natural) || !isRowMajor(sizes, input) ||
+        sizes.product(natural->extents) != sizes.product(input.extents))
+      continue;
+    SmallVector<Form> result;
+    for (const Form &other : inputs)
+      if (auto form = corten::reshaped(sizes, other, natural->extents))
+        result.push_back(*form);
+    if (result.size() == inputs.size())
+      return result;
+  }
+  return std::nullopt;
+}
+
 Form Planner::tile(ArrayRef<Form> inputs, Type element, LaneBuilder lanes) {
+  if (auto others = asComputed(*this, inputs))
+    return *corten::reshaped(sizes, tileAsIs(*others, element, lanes),
+                             inputs.front().extents);
+  return tileAsIs(inputs, element, lanes);
+}
+
+Form Planner::tileAsIs(ArrayRef<Form> inputs, Type element, LaneBuilder lanes) {
   const SizeList &extents = inputs.front().extents;
   // As the first input lies that has a place for each element.
   SmallVector<int64_t> order;

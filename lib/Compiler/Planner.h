@@ -121,6 +121,8 @@ public:
   mlir::Location location;
 
 private:
+  Form tileAsIs(llvm::ArrayRef<Form> inputs, mlir::Type element,
+                LaneBuilder lanes);
   mlir::LogicalResult planArguments(coreai::GraphOp graph,
                                     plan::FunctionOp function);
   mlir::LogicalResult planResults(coreai::GraphOp graph,

@@ -16,20 +16,22 @@ TEST(Attention, OfAFewNumbers) {
   Owned<float> v({2, 2}, {4, 8, 0, 4});
   Owned<float> out({1, 2});
   std::vector<Tensor> inputs = {q.tensor, k.tensor, v.tensor, Tensor()};
-  ASSERT_EQ(run(Kernel::Attention, inputs, out.tensor, {bitsOf(2), 0}), "");
+  ASSERT_EQ(run(Kernel::Attention, inputs, out.tensor, {bitsOf(2), 0, 0}), "");
   EXPECT_NUMBERS(out.numbers(), 1, 5);
   // The first query sees the first key only.
-  ASSERT_EQ(run(Kernel::Attention, inputs, out.tensor, {bitsOf(2), 1}), "");
+  ASSERT_EQ(run(Kernel::Attention, inputs, out.tensor, {bitsOf(2), 1, 0}), "");
   EXPECT_NUMBERS(out.numbers(), 4, 8);
-  Owned<bool> mask({1, 2}, {0, 1});
+  Owned<bool> mask({1, 2}, {0, 1, 0});
   inputs[3] = mask.tensor;
-  ASSERT_EQ(run(Kernel::Attention, inputs, out.tensor, {bitsOf(2), 0}), "");
+  ASSERT_EQ(run(Kernel::Attention, inputs, out.tensor, {bitsOf(2), 0, 0}), "");
   EXPECT_NUMBERS(out.numbers(), 0, 4);
   mask.elements[1] = false;
-  ASSERT_EQ(run(Kernel::Attention, inputs, out.tensor, {bitsOf(2), 0}), "");
+  ASSERT_EQ(run(Kernel::Attention, inputs, out.tensor, {bitsOf(2), 0, 0}), "");
   EXPECT_NUMBERS(out.numbers(), kNan, kNan);
+  ASSERT_EQ(run(Kernel::Attention, inputs, out.tensor, {bitsOf(2), 0, 1}), "");
+  EXPECT_NUMBERS(out.numbers(), 0, 0);
   inputs[3] = v.tensor;
-  EXPECT_MENTIONS(run(Kernel::Attention, inputs, out.tensor, {0, 0}),
+  EXPECT_MENTIONS(run(Kernel::Attention, inputs, out.tensor, {0, 0, 0}),
                   "do not make f32[1, 2]");
 }
 
@@ -59,7 +61,8 @@ TEST(Attention, AgreesWithItsTwin) {
                                   round % 4 < 2 ? mask.tensor : Tensor()};
     // Sums of products of large numbers: what is left of their digits.
     expectTwins(Kernel::Attention, inputs, output.tensor,
-                {bitsOf(1 / std::sqrt(double(d))), round % 5 == 0},
+                {bitsOf(1 / std::sqrt(double(d))), round % 5 == 0,
+                 round % 7 == 0},
                 {toleranceOf(type).relative * 4,
                  type == ElementType::BF16 ? 0.05 : 5e-4});
     if (HasFatalFailure())

@@ -55,3 +55,20 @@ coreai.graph @linear(%x: tensor<4x2xf32> {coreai.name = "x"}) -> (tensor<4x3xf32
   %2 = coreai.relu %1 : (tensor<4x3xf32>) -> tensor<4x3xf32>
   coreai.output %2 : tensor<4x3xf32>
 }
+
+// What follows a product in another shape is a part of it too.
+// CHECK-LABEL: plan.function @otherShape
+// CHECK: "MatMulPacked"(%{{.*}}) with(%{{.*}})
+// CHECK: plan.lane "Add"
+// CHECK-NOT: "Tile"
+// CHECK: plan.return
+coreai.graph @otherShape(%x: tensor<2x3x4xf32> {coreai.name = "x"}, %r: tensor<2x3x5xf32> {coreai.name = "r"}) -> (tensor<2x3x5xf32> {coreai.name = "z"}) {
+  %w = coreai.constant dense<[[1.0, 2.0, 3.0, 4.0, 5.0], [1.0, 2.0, 3.0, 4.0, 6.0], [1.0, 2.0, 3.0, 4.0, 7.0], [1.0, 2.0, 3.0, 4.0, 8.0]]> : tensor<4x5xf32>
+  %rows = coreai.constant dense<[6, 4]> : tensor<2xsi32>
+  %shape = coreai.constant dense<[2, 3, 5]> : tensor<3xsi32>
+  %0 = coreai.reshape %x, %rows : (tensor<2x3x4xf32>, tensor<2xsi32>) -> tensor<6x4xf32>
+  %1 = coreai.batch_matmul %0, %w : (tensor<6x4xf32>, tensor<4x5xf32>) -> tensor<6x5xf32>
+  %2 = coreai.reshape %1, %shape : (tensor<6x5xf32>, tensor<3xsi32>) -> tensor<2x3x5xf32>
+  %3 = coreai.add %2, %r : (tensor<2x3x5xf32>, tensor<2x3x5xf32>) -> tensor<2x3x5xf32>
+  coreai.output %3 : tensor<2x3x5xf32>
+}

@@ -82,9 +82,8 @@ static std::string opcodeFor(StringRef kernel, Type element) {
 }
 
 LogicalResult corten::lowerElementwise(Operation *op, Planner &planner) {
-  StringRef name = op->getName().getStringRef();
-  name.consume_front("coreai.");
-  name.consume_front("decomposable.broadcasting_");
+  if (lowerNormalization(op, planner))
+    return success();
   SmallVector<Form> inputs;
   for (Value operand : op->getOperands())
     inputs.push_back(planner.form(operand));
@@ -93,7 +92,7 @@ LogicalResult corten::lowerElementwise(Operation *op, Planner &planner) {
   for (Form &input : inputs)
     input = broadcast(planner.sizes, input, extents);
   Type element = resultElement(op);
-  std::string kernel = kernelName(op, name);
+  std::string kernel = kernelName(op, kindOf(op));
   Form result;
   if (kernel == "Where" && laneOf(element)) {
     result = planner.tile(inputs, element, [&](OpBuilder &b, ValueRange in) {
@@ -171,6 +170,8 @@ LogicalResult corten::lowerCast(coreai::CastOp op, Planner &planner) {
     planner.setForm(op.getResult(), input);
     return success();
   }
+  if (lowerNormalization(op, planner))
+    return success();
   Form result;
   if (laneOf(from) && laneOf(to)) {
     result = planner.tile(input, to, [&](OpBuilder &b, ValueRange in) {

@@ -39,6 +39,8 @@ static Form packed(Planner &planner, const Form &matrix) {
 //===----------------------------------------------------------------------===//
 
 LogicalResult corten::lowerProduct(Operation *op, Planner &planner) {
+  if (lowerAttention(op, planner))
+    return success();
   Sizes &sizes = planner.sizes;
   Form x = planner.form(op->getOperand(0));
   Form y = planner.form(op->getOperand(1));

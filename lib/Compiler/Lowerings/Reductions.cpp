@@ -11,8 +11,7 @@ using namespace corten;
 using namespace mlir;
 
 LogicalResult corten::lowerReduction(Operation *op, Planner &planner) {
-  StringRef name = op->getName().getStringRef();
-  name.consume_front("coreai.");
+  StringRef name = kindOf(op);
   std::string kernel = name == "all" ? "ReduceAll"
                        : name == "any"
                            ? "ReduceAny"

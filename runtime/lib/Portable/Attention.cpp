@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Softmax of products of queries and keys, times values. All in double, rounded
-// once; a query that sees nothing gives NaN, as softmax does.
+// once; a query that sees nothing gives NaN, as softmax does, or zeros.
 
 #include "Portable.h"
 
@@ -77,8 +77,9 @@ static void attend(const Invocation &call, const std::array<int64_t, 5> &at,
     largest = std::max(largest, sum);
   }
   double total = 0;
+  bool isZero = largest == kHidden && call.number(2) != 0;
   for (double &score : scores) {
-    score = std::exp(score - largest);
+    score = isZero ? 0 : std::exp(score - largest);
     total += score;
   }
   for (int64_t i = 0; i != values.extents[last]; ++i) {
@@ -88,7 +89,7 @@ static void attend(const Invocation &call, const std::array<int64_t, 5> &at,
              numberAt<T>(values, at[2] + int64_t(key) * values.steps[last - 1] +
                                      i * values.steps[last]);
     output.as<T>()[at[4] + i * output.steps[last]] =
-        T(ComputeType<T>(sum / total));
+        T(ComputeType<T>(isZero ? 0 : sum / total));
   }
 }
 

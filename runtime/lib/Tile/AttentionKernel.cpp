@@ -58,7 +58,8 @@ static Error runAttention(const Vectors &vectors, const Invocation &call) {
          .depth = queries.extents[column],
          .width = output.extents[column],
          .scale = std::bit_cast<double>(call.number(0)),
-         .isCausal = call.number(1) != 0});
+         .isCausal = call.number(1) != 0,
+         .unseeingGivesZeros = call.number(2) != 0});
   });
   return Error::success();
 }

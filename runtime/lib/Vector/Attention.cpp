@@ -56,31 +56,43 @@ inline void multiply(const float *a, int64_t stepA, const float *b,
       store(c + r * stepC + v * kWidth, sums[r][v]);
 }
 
+/// Of the last rows, fewer than R: as many as there are at once, because one
+/// row alone waits for its own sums.
+template <int R, int V>
+inline void multiplyLast(const float *a, int64_t stepA, const float *b,
+                         int64_t stepB, float *c, int64_t stepC, int64_t rows,
+                         int64_t depth) {
+  if constexpr (R > 1) {
+    if (rows == R - 1)
+      multiply<R - 1, V>(a, stepA, b, stepB, c, stepC, depth);
+    else
+      multiplyLast<R - 1, V>(a, stepA, b, stepB, c, stepC, rows, depth);
+  }
+}
+
+/// Of any number of rows, and V vectors of columns.
+template <int V>
+void productOf(const float *a, int64_t stepA, const float *b, int64_t stepB,
+               float *c, int64_t stepC, int64_t rows, int64_t depth) {
+  constexpr int kRows = CORTEN_BY_LEVEL(6, 4);
+  int64_t i = 0;
+  for (; i + kRows <= rows; i += kRows)
+    multiply<kRows, V>(a + i * stepA, stepA, b, stepB, c + i * stepC, stepC,
+                       depth);
+  multiplyLast<kRows, V>(a + i * stepA, stepA, b, stepB, c + i * stepC, stepC,
+                         rows - i, depth);
+}
+
 /// Of any number of rows, and columns of whole vectors.
 void product(const float *a, int64_t stepA, const float *b, int64_t stepB,
              float *c, int64_t stepC, int64_t rows, int64_t depth,
              int64_t columns) {
-  constexpr int kRows = CORTEN_BY_LEVEL(6, 4);
   constexpr int kVectors = CORTEN_BY_LEVEL(4, 2);
   int64_t j = 0;
-  for (; j + kVectors * kWidth <= columns; j += kVectors * kWidth) {
-    int64_t i = 0;
-    for (; i + kRows <= rows; i += kRows)
-      multiply<kRows, kVectors>(a + i * stepA, stepA, b + j, stepB,
-                                c + i * stepC + j, stepC, depth);
-    for (; i != rows; ++i)
-      multiply<1, kVectors>(a + i * stepA, stepA, b + j, stepB,
-                            c + i * stepC + j, stepC, depth);
-  }
-  for (; j != columns; j += kWidth) {
-    int64_t i = 0;
-    for (; i + kRows <= rows; i += kRows)
-      multiply<kRows, 1>(a + i * stepA, stepA, b + j, stepB, c + i * stepC + j,
-                         stepC, depth);
-    for (; i != rows; ++i)
-      multiply<1, 1>(a + i * stepA, stepA, b + j, stepB, c + i * stepC + j,
-                     stepC, depth);
-  }
+  for (; j + kVectors * kWidth <= columns; j += kVectors * kWidth)
+    productOf<kVectors>(a, stepA, b + j, stepB, c + j, stepC, rows, depth);
+  for (; j != columns; j += kWidth)
+    productOf<1>(a, stepA, b + j, stepB, c + j, stepC, rows, depth);
 }
 
 /// Eight rows of eight floats become columns.
@@ -246,7 +258,8 @@ private:
   void finish() {
     for (int64_t i = 0; i != job.numQueries; ++i) {
       float *row = results + i * width;
-      auto factor = float(1 / sums[i]);
+      bool isZero = job.unseeingGivesZeros && sums[i] == 0;
+      float factor = isZero ? 0 : float(1 / sums[i]);
       for (int64_t j = 0; j != width; j += kWidth)
         store(row + j, load(row + j) * factor);
       withElement(job.output.type, [&]<typename Element>() {

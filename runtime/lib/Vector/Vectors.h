@@ -23,7 +23,7 @@ struct Normalization {
 /// The longest rows of queries and values that the fast attention takes, and
 /// how many queries at a time.
 inline constexpr int64_t kAttentionWidth = 256;
-inline constexpr int64_t kAttentionQueries = 64;
+inline constexpr int64_t kAttentionQueries = 66;
 
 /// Some queries of one batch, with all its keys and values. A mask, if it has
 /// memory, has a row for each query.
@@ -40,6 +40,7 @@ struct Attention {
   int64_t width;
   double scale;
   bool isCausal;
+  bool unseeingGivesZeros;
 };
 
 /// What reductions are made of.

@@ -1,0 +1,83 @@
+// RUN: corten-opt --coreai-to-plan %s | FileCheck %s
+//
+// Attention is one kernel, whether a composite or a hand wrote it.
+
+// A scale before the product, a mask that is added, and zeros for queries that
+// see nothing. The result lies as the transposition after it wants it.
+// CHECK-LABEL: plan.function @safe
+// CHECK-NOT: "MatMul"
+// CHECK: "Attention"(%{{.*}}) numbers [{{[0-9]+}}, 0, 1] order [0, 2, 1, 3]
+// CHECK-SAME: (tensor<1x4x6x8xf32>, tensor<1x4x6x8xf32>, tensor<1x4x6x8xf32>, tensor<1x4x6x6xf32>)
+// CHECK-NOT: "Softmax"
+coreai.graph @safe(%q: tensor<1x4x6x8xf32>, %k: tensor<1x4x6x8xf32>, %v: tensor<1x4x6x8xf32>, %m: tensor<6x6xf32>) -> (tensor<1x6x32xf32>) {
+  %0 = coreai.constant dense<0.353553385> : tensor<f32>
+  %1 = coreai.decomposable.broadcasting_mul %q, %0 : (tensor<1x4x6x8xf32>, tensor<f32>) -> tensor<1x4x6x8xf32>
+  %2 = coreai.constant dense<[0, 1, 3, 2]> : tensor<4xui32>
+  %3 = coreai.transpose %k, %2 : (tensor<1x4x6x8xf32>, tensor<4xui32>) -> tensor<1x4x8x6xf32>
+  %4 = coreai.batch_matmul %1, %3 : (tensor<1x4x6x8xf32>, tensor<1x4x8x6xf32>) -> tensor<1x4x6x6xf32>
+  %5 = coreai.constant dense<0.000000e+00> : tensor<f32>
+  %6 = coreai.constant dense<0xFF800000> : tensor<f32>
+  %7 = coreai.decomposable.broadcasting_add %4, %m : (tensor<1x4x6x6xf32>, tensor<6x6xf32>) -> tensor<1x4x6x6xf32>
+  %8 = coreai.constant dense<3> : tensor<1xsi32>
+  %9 = coreai.reduce_max %7, %8 : (tensor<1x4x6x6xf32>, tensor<1xsi32>) -> tensor<1x4x6x1xf32>
+  %10 = coreai.decomposable.broadcasting_equal %9, %6 : (tensor<1x4x6x1xf32>, tensor<f32>) -> tensor<1x4x6x1xi1>
+  %11 = coreai.constant dense<3> : tensor<si32>
+  %12 = coreai.softmax %7, %11 : (tensor<1x4x6x6xf32>, tensor<si32>) -> tensor<1x4x6x6xf32>
+  %13 = coreai.decomposable.broadcasting_where %10, %5, %12 : (tensor<1x4x6x1xi1>, tensor<f32>, tensor<1x4x6x6xf32>) -> tensor<1x4x6x6xf32>
+  %14 = coreai.batch_matmul %13, %v : (tensor<1x4x6x6xf32>, tensor<1x4x6x8xf32>) -> tensor<1x4x6x8xf32>
+  %15 = coreai.constant dense<[0, 2, 1, 3]> : tensor<4xui32>
+  %16 = coreai.transpose %14, %15 : (tensor<1x4x6x8xf32>, tensor<4xui32>) -> tensor<1x6x4x8xf32>
+  %17 = coreai.constant dense<[1, 6, 32]> : tensor<3xsi32>
+  %18 = coreai.reshape %16, %17 : (tensor<1x6x4x8xf32>, tensor<3xsi32>) -> tensor<1x6x32xf32>
+  coreai.output %18 : tensor<1x6x32xf32>
+}
+
+// Booleans of what is seen; two heads of queries share keys, which are not
+// repeated in memory.
+// CHECK-LABEL: plan.function @groups
+// CHECK-NOT: "Copy"
+// CHECK: "Attention"(%{{.*}}) numbers [{{[0-9]+}}, 0, 0]
+// CHECK-SAME: (tensor<1x2x2x6x8xf32>, tensor<1x2x2x6x8xf32>, tensor<1x2x2x6x8xf32>, tensor<1x2x2x6x6xi1>)
+coreai.graph @groups(%q: tensor<1x4x6x8xf32>, %k: tensor<1x2x6x8xf32>, %v: tensor<1x2x6x8xf32>, %m: tensor<1x1x6x6xi1>) -> (tensor<1x4x6x8xf32>) {
+  %0 = coreai.constant dense<2> : tensor<1xsi32>
+  %1 = coreai.expand_dims %k, %0 : (tensor<1x2x6x8xf32>, tensor<1xsi32>) to tensor<1x2x1x6x8xf32>
+  %2 = coreai.constant dense<[1, 1, 2, 1, 1]> : tensor<5xui32>
+  %3 = coreai.tile %1, %2 : (tensor<1x2x1x6x8xf32>, tensor<5xui32>) -> tensor<1x2x2x6x8xf32>
+  %4 = coreai.constant dense<[1, 4, 6, 8]> : tensor<4xsi32>
+  %5 = coreai.reshape %3, %4 : (tensor<1x2x2x6x8xf32>, tensor<4xsi32>) -> tensor<1x4x6x8xf32>
+  %6 = coreai.expand_dims %v, %0 : (tensor<1x2x6x8xf32>, tensor<1xsi32>) to tensor<1x2x1x6x8xf32>
+  %7 = coreai.tile %6, %2 : (tensor<1x2x1x6x8xf32>, tensor<5xui32>) -> tensor<1x2x2x6x8xf32>
+  %8 = coreai.reshape %7, %4 : (tensor<1x2x2x6x8xf32>, tensor<4xsi32>) -> tensor<1x4x6x8xf32>
+  %11 = coreai.constant dense<[0, 1, 3, 2]> : tensor<4xui32>
+  %12 = coreai.transpose %5, %11 : (tensor<1x4x6x8xf32>, tensor<4xui32>) -> tensor<1x4x8x6xf32>
+  %13 = coreai.batch_matmul %q, %12 : (tensor<1x4x6x8xf32>, tensor<1x4x8x6xf32>) -> tensor<1x4x6x6xf32>
+  %15 = coreai.constant dense<0xFF800000> : tensor<f32>
+  %16 = coreai.decomposable.broadcasting_where %m, %13, %15 : (tensor<1x1x6x6xi1>, tensor<1x4x6x6xf32>, tensor<f32>) -> tensor<1x4x6x6xf32>
+  %20 = coreai.constant dense<3> : tensor<si32>
+  %21 = coreai.softmax %16, %20 : (tensor<1x4x6x6xf32>, tensor<si32>) -> tensor<1x4x6x6xf32>
+  %23 = coreai.batch_matmul %21, %8 : (tensor<1x4x6x6xf32>, tensor<1x4x6x8xf32>) -> tensor<1x4x6x8xf32>
+  coreai.output %23 : tensor<1x4x6x8xf32>
+}
+
+// Not over the keys, and not where the scores are wanted too.
+// CHECK-LABEL: plan.function @otherAxis
+// CHECK-NOT: "Attention"
+// CHECK: plan.return
+coreai.graph @otherAxis(%q: tensor<4x6x8xf32>, %k: tensor<4x8x6xf32>, %v: tensor<4x6x8xf32>) -> (tensor<4x6x8xf32>) {
+  %0 = coreai.batch_matmul %q, %k : (tensor<4x6x8xf32>, tensor<4x8x6xf32>) -> tensor<4x6x6xf32>
+  %1 = coreai.constant dense<1> : tensor<si32>
+  %2 = coreai.softmax %0, %1 : (tensor<4x6x6xf32>, tensor<si32>) -> tensor<4x6x6xf32>
+  %3 = coreai.batch_matmul %2, %v : (tensor<4x6x6xf32>, tensor<4x6x8xf32>) -> tensor<4x6x8xf32>
+  coreai.output %3 : tensor<4x6x8xf32>
+}
+
+// CHECK-LABEL: plan.function @scoresToo
+// CHECK-NOT: "Attention"
+// CHECK: plan.return
+coreai.graph @scoresToo(%q: tensor<4x6x8xf32>, %k: tensor<4x8x6xf32>, %v: tensor<4x6x8xf32>) -> (tensor<4x6x8xf32>, tensor<4x6x6xf32>) {
+  %0 = coreai.batch_matmul %q, %k : (tensor<4x6x8xf32>, tensor<4x8x6xf32>) -> tensor<4x6x6xf32>
+  %1 = coreai.constant dense<2> : tensor<si32>
+  %2 = coreai.softmax %0, %1 : (tensor<4x6x6xf32>, tensor<si32>) -> tensor<4x6x6xf32>
+  %3 = coreai.batch_matmul %2, %v : (tensor<4x6x6xf32>, tensor<4x6x8xf32>) -> tensor<4x6x8xf32>
+  coreai.output %3, %2 : tensor<4x6x8xf32>, tensor<4x6x6xf32>
+}
