@@ -110,6 +110,75 @@ def vit_base(quick: bool) -> Model:
     )
 
 
+def _image_model(kind: Any, config: Any, quick: bool) -> Model:
+    edge = 32 if quick else 224
+    return Model(
+        OneTensor(kind, config, "logits"),
+        {"pixel_values": torch.randn(1, 3, edge, edge)},
+    )
+
+
+def mobilenet_v2(quick: bool) -> Model:
+    config = transformers.MobileNetV2Config(num_labels=10 if quick else 1001)
+    return _image_model(transformers.MobileNetV2ForImageClassification, config, quick)
+
+
+def efficientnet_b0(quick: bool) -> Model:
+    config = transformers.EfficientNetConfig(
+        width_coefficient=1.0,
+        depth_coefficient=1.0,
+        hidden_dim=1280,
+        image_size=32 if quick else 224,
+        num_labels=10 if quick else 1000,
+    )
+    return _image_model(transformers.EfficientNetForImageClassification, config, quick)
+
+
+def convnext_tiny(quick: bool) -> Model:
+    size: dict[str, Any] = (
+        {"hidden_sizes": [8, 16], "depths": [1, 1], "num_stages": 2}
+        if quick
+        else {"num_labels": 1000}
+    )
+    config = transformers.ConvNextConfig(**size)
+    return _image_model(transformers.ConvNextForImageClassification, config, quick)
+
+
+def swin_tiny(quick: bool) -> Model:
+    size: dict[str, Any] = (
+        {
+            "image_size": 32,
+            "embed_dim": 16,
+            "depths": [1, 1],
+            "num_heads": [2, 4],
+            "window_size": 4,
+        }
+        if quick
+        else {"num_labels": 1000}
+    )
+    config = transformers.SwinConfig(**size)
+    return _image_model(transformers.SwinForImageClassification, config, quick)
+
+
+def whisper_tiny_encoder(quick: bool) -> Model:
+    size: dict[str, Any] = (
+        {"d_model": 32, "encoder_layers": 1, "encoder_ffn_dim": 64}
+        if quick
+        else {"d_model": 384, "encoder_layers": 4, "encoder_ffn_dim": 1536}
+    )
+    length = 50 if quick else 1500
+    config = transformers.WhisperConfig(
+        encoder_attention_heads=2 if quick else 6,
+        max_source_positions=length,
+        **size,
+    )
+    encoder = transformers.models.whisper.modeling_whisper.WhisperEncoder
+    return Model(
+        OneTensor(encoder, config, "last_hidden_state"),
+        {"input_features": torch.randn(1, config.num_mel_bins, 2 * length)},
+    )
+
+
 def _decoder(length: int, **size: Any) -> Model:
     config = transformers.Qwen2Config(tie_word_embeddings=True, use_cache=False, **size)
     return Model(
@@ -149,6 +218,11 @@ MODELS: dict[str, Callable[[bool], Model]] = {
     "bert-base": bert_base,
     "vit-base": vit_base,
     "qwen2-0.5b": qwen2_05b,
+    "mobilenet-v2": mobilenet_v2,
+    "efficientnet-b0": efficientnet_b0,
+    "convnext-tiny": convnext_tiny,
+    "swin-tiny": swin_tiny,
+    "whisper-tiny-encoder": whisper_tiny_encoder,
 }
 
 DECODER_PREFIX = "decoder-"
