@@ -7,7 +7,7 @@ import contextlib
 import fcntl
 import hashlib
 import os
-import tempfile
+import secrets
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -43,16 +43,15 @@ def locked(path: Path) -> Iterator[None]:
 
 def write_whole(path: Path, data: bytes) -> None:
     """Write a file that others see with all of its bytes or not at all."""
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    unfinished = path.parent / f".{path.name}.{secrets.token_hex(4)}"
     try:
-        with os.fdopen(handle, "wb") as file:
+        with unfinished.open("xb") as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-        os.replace(name, path)
-    except BaseException:
-        os.unlink(name)
-        raise
+        os.replace(unfinished, path)
+    finally:
+        unfinished.unlink(missing_ok=True)
 
 
 def program_file(path: StrPath) -> Path:

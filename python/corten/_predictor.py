@@ -84,18 +84,10 @@ class _Rows:
         bounds = [_bounds(parameter.shape[0]) for parameter in inputs]
         self.low = max(low for low, _ in bounds)
         self.high = min((high for _, high in bounds if high is not None), default=None)
-        if rows_per_call is None:
-            return
-        if rows_per_call < max(self.low, 1) or rows_per_call > (
-            rows_per_call if self.high is None else self.high
-        ):
-            most = "" if self.high is None else f" to {self.high}"
-            msg = (
-                f"function {function.name!r} takes {self.low}{most} rows in a call, "
-                f"not {rows_per_call}"
-            )
-            raise ValueError(msg)
-        self.low = self.high = rows_per_call
+        if rows_per_call is not None:
+            least = max(self.low, 1)
+            most = rows_per_call if self.high is None else self.high
+            self.low = self.high = min(max(rows_per_call, least), most)
 
     @staticmethod
     def _check(
@@ -144,10 +136,10 @@ class Predictor:
         outputs: Which outputs become columns; a mapping also says how they are
             called.
         constants: Values of inputs that are the same for all rows.
-        rows_per_call: How many rows a call takes, where the program leaves that
-            open. Rows that are missing are made up, and what comes of them is
-            thrown away. Otherwise a call takes the whole batch: the last bits of
-            a result may then depend on how many rows there are.
+        rows_per_call: How many rows a call takes, as far as the program leaves
+            that open. Rows that are missing are made up, and what comes of them
+            is thrown away. Otherwise a call takes the whole batch: the last bits
+            of a result may then depend on how many rows there are.
         threads: How many work on a call; as many as the process may run on, if it
             is left open.
         tensors: What tensors are in tables of Arrow's: ``"tensor"`` columns of a
@@ -168,6 +160,9 @@ class Predictor:
     ) -> None:
         if tensors not in ("tensor", "list"):
             msg = f"tensors must be 'tensor' or 'list', got {tensors!r}"
+            raise ValueError(msg)
+        if rows_per_call is not None and rows_per_call < 1:
+            msg = f"rows_per_call must be at least 1, got {rows_per_call}"
             raise ValueError(msg)
         self.path = path_text(path)
         self._name = function

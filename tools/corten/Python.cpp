@@ -66,6 +66,7 @@ void tool::addPythonCommands(CLI::App &app, int &exitCode,
     std::vector<std::string> module;
   };
   const Row rows[] = {
+      {"batch", "Runs a model over the rows of files.", {"corten.batch"}},
       {"serve", "Serves models over HTTP.", {"corten.serve"}},
   };
   for (const Row &row : rows) {

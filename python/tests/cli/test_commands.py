@@ -16,6 +16,8 @@ import typing
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin, is_typeddict
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 import torch
 from coreai.authoring import AIModelAsset
@@ -662,6 +664,10 @@ class TestHelp:
             shutil.copytree(classifier.path, tmp_path / f"{name}.aimodel")
         for name in ("model", "encoder", "decoder"):
             shutil.copy(classifier.archive, tmp_path / f"{name}.pt2")
+        rows = torch.randn(5, 3, 8, 8).numpy()
+        image = pa.FixedShapeTensorArray.from_numpy_ndarray(rows)
+        table = pa.table({"id": range(5), "image": image})
+        pq.write_table(table, tmp_path / "data.parquet")
         text = corten(command, "--help").out
         examples = re.findall(r"^  (corten .*)$", text.split("Examples:")[1], re.M)
         assert examples

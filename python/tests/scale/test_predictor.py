@@ -12,6 +12,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 import torch
+from ray.data.extensions import ArrowTensorArray, ArrowVariableShapedTensorArray
 from support.cases import convert, export
 
 import corten
@@ -174,8 +175,8 @@ def test_how_many_rows_a_call_has(pictures: Path, table: pa.Table) -> None:
             for start in range(0, ROWS, size)
         ]
         np.testing.assert_array_equal(np.concatenate(parts), want)
-    with pytest.raises(ValueError, match=r"takes 0 rows in a call|rows in a call"):
-        Predictor(pictures, rows_per_call=0)(table)
+    with pytest.raises(ValueError, match="at least 1, got 0"):
+        Predictor(pictures, rows_per_call=0)
 
 
 @pytest.mark.parametrize("size", [1, 4])
@@ -183,11 +184,10 @@ def test_a_fixed_number_of_rows(size: int, tmp_path: Path) -> None:
     module = torch.nn.Linear(6, 2)
     path = saved(tmp_path, module, (torch.randn(size, 6),), None, ["x"], ["y"])
     x = RANDOM.standard_normal((11, 6), dtype=np.float32)
-    found = Predictor(path)({"x": x})["y"]
     want = module(torch.from_numpy(x)).detach().numpy()
-    np.testing.assert_allclose(found, want, rtol=1e-5, atol=1e-6)
-    with pytest.raises(ValueError, match=f"takes {size} to {size} rows"):
-        Predictor(path, rows_per_call=7)({"x": x})
+    for rows_per_call in (None, 7):
+        found = Predictor(path, rows_per_call=rows_per_call)({"x": x})["y"]
+        np.testing.assert_allclose(found, want, rtol=1e-5, atol=1e-6)
 
 
 class Pairs(torch.nn.Module):
@@ -207,6 +207,20 @@ def pairs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return saved(
         folder, Pairs(), inputs, ((0, 1), ()), ["x", "scale"], ["y", "s", "all"]
     )
+
+
+def test_tensors_of_ray(
+    pictures: Path, pairs: Path, table: pa.Table, expected: dict[str, Any]
+) -> None:
+    given = table.set_column(1, "image", ArrowTensorArray.from_numpy(IMAGES))
+    found = Predictor(pictures)(given)
+    np.testing.assert_array_equal(found["score"].to_numpy(), expected["score"])
+    rows = np.empty(2, object)
+    rows[:] = [np.ones(3, np.float32), np.ones(2, np.float32)]
+    column = ArrowVariableShapedTensorArray.from_numpy(rows)
+    constants = {"scale": np.float32([2])}
+    predictor = Predictor(pairs, constants=constants, outputs=["s"])
+    assert predictor(pa.table({"x": column}))["s"].to_pylist() == [6, 4]
 
 
 def test_rows_of_different_lengths(pairs: Path) -> None:

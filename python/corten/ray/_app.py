@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The server of ``corten serve``, in replicas of Ray Serve's."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from corten._text import path_text
+
+if TYPE_CHECKING:
+    from ray.serve import Application
+
+    from corten._text import StrPath
+
+
+def app(
+    *paths: StrPath,
+    num_cpus: int = 1,
+    min_replicas: int = 1,
+    max_replicas: int = 8,
+    target_ongoing_requests: float = 8,
+    name: str = "corten",
+    options: Mapping[str, Any] | None = None,
+    **settings: Any,
+) -> Application:
+    """Models as an application of Ray Serve's: ``serve.run(corten.ray.app(path))``.
+
+    The routes are those of ``corten serve``, for any number of ``paths``, each of
+    them an asset, or ``NAME=PATH``. A replica is a server with an engine of
+    ``num_cpus`` threads; there are as many as keep the requests that each works
+    on near ``target_ongoing_requests``.
+
+    ``settings`` are those of ``corten serve``, as ``max_batch`` or ``timeout``;
+    ``options`` are Ray's for a deployment. Models are loaded by replicas, so each
+    node has to see the files.
+    """
+    from ray import serve
+
+    if not paths:
+        msg = "app() needs a model"
+        raise TypeError(msg)
+    models = [path_text(path) for path in paths]
+
+    def build() -> Any:
+        """The server of a replica, made where the replica is."""
+        from corten.serve._app import Application
+        from corten.serve._models import Catalogue, load
+        from corten.serve._settings import Settings
+
+        catalogue = Catalogue()
+        for path in models:
+            named, model, _ = load(path, num_cpus)
+            catalogue.add(named, model.functions)
+        return Application(catalogue, Settings(**settings)).gateway
+
+    server: Any = serve.ingress(build)()
+    deployment: Any = serve.deployment(
+        server,
+        name=name,
+        ray_actor_options={"num_cpus": num_cpus},
+        max_ongoing_requests=max(int(target_ongoing_requests * 4), 1),
+        autoscaling_config={
+            "min_replicas": min_replicas,
+            "max_replicas": max_replicas,
+            "target_ongoing_requests": target_ongoing_requests,
+        },
+        **(options or {}),
+    )
+    bound: Application = deployment.bind()
+    return bound

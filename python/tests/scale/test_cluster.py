@@ -1,0 +1,207 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""A cluster of three nodes on this machine."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import ray
+import torch
+from ray.cluster_utils import Cluster
+from support.command import ROOT
+
+import corten.ray
+from corten.batch import Predictor, _job, _run
+
+ROWS = 2000
+_STORE = 100 << 20
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Cluster]:
+    # Workers import what this process does.
+    path = [str(ROOT / "python"), str(ROOT / "python" / "tests")]
+    os.environ["PYTHONPATH"] = os.pathsep.join(
+        [*path, *filter(None, [os.environ.get("PYTHONPATH")])]
+    )
+    cluster = Cluster(
+        initialize_head=True,
+        head_node_args={
+            "num_cpus": 1,
+            "object_store_memory": _STORE,
+            "include_dashboard": False,
+        },
+    )
+    for _ in range(2):
+        cluster.add_node(num_cpus=1, object_store_memory=_STORE)
+    ray.init(address=cluster.address, log_to_driver=False)
+    cluster.wait_for_nodes()
+    ray.data.DataContext.get_current().enable_progress_bars = False
+    yield cluster
+    ray.shutdown()
+    cluster.shutdown()
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    random = np.random.default_rng(2)
+    images = random.standard_normal((ROWS, 3, 8, 8), dtype=np.float32)
+    table = pa.table(
+        {
+            "id": np.arange(ROWS),
+            "image": pa.FixedShapeTensorArray.from_numpy_ndarray(images),
+            "weight": random.standard_normal(ROWS, dtype=np.float32),
+        }
+    )
+    folder = tmp_path_factory.mktemp("data")
+    for i in range(2):
+        pq.write_table(table.slice(i * 1000, 1000), folder / f"part-{i}.parquet")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def expected(pictures: Path, data: Path) -> dict[str, Any]:
+    """What one process computes."""
+    table = Predictor(pictures, rows_per_call=64)(pq.read_table(data))
+    return {
+        "probs": table["probs"].combine_chunks().to_numpy_ndarray(),
+        "score": table["score"].to_numpy(),
+    }
+
+
+def check(rows: list[dict[str, Any]], expected: dict[str, Any]) -> None:
+    """Every row once, in order, with the bits of one process."""
+    assert [row["id"] for row in rows] == list(range(ROWS))
+    probs = np.stack([row["probs"] for row in rows])
+    np.testing.assert_array_equal(probs, expected["probs"])
+    score = np.array([row["score"] for row in rows])
+    np.testing.assert_array_equal(score, expected["score"])
+
+
+def test_datasets(
+    cluster: Cluster, pictures: Path, data: Path, expected: dict[str, Any]
+) -> None:
+    dataset = ray.data.read_parquet(str(data))
+    check(corten.ray.predict(dataset, pictures, batch_size=64).take_all(), expected)
+
+
+def test_map_batches(cluster: Cluster, pictures: Path, data: Path) -> None:
+    """As others write it."""
+    found = ray.data.from_arrow(pq.read_table(data).slice(0, 200)).map_batches(
+        corten.ray.Predictor,
+        fn_constructor_args=(str(pictures),),
+        batch_size=64,
+        concurrency=2,
+    )
+    rows = found.take_all()
+    assert sorted(row["id"] for row in rows) == list(range(200))
+    assert rows[0]["probs"].shape == (10,)
+    assert set(rows[0]) == {"id", "image", "weight", "probs", "score"}
+
+
+def test_an_actor_has_a_thread_for_each_of_its_processors(cluster: Cluster) -> None:
+    @ray.remote(num_cpus=1)
+    class Asked:
+        def threads(self) -> int | None:
+            return corten.ray.Predictor("none.aimodel").threads()
+
+    asked: Any = Asked.remote()
+    assert ray.get(asked.threads.remote()) == 1
+    assert corten.ray.Predictor("none.aimodel").threads() is None
+    assert corten.ray.Predictor("none.aimodel", threads=3).threads() == 3
+
+
+def test_batch_with_a_node_that_dies(
+    cluster: Cluster,
+    pictures: Path,
+    data: Path,
+    expected: dict[str, Any],
+    tmp_path: Path,
+) -> None:
+    options = _job.Options(batch_size=64, rows_per_file=50)
+    files = sorted(data.iterdir())
+    lost = cluster.add_node(num_cpus=2, object_store_memory=_STORE)
+    cluster.wait_for_nodes()
+    place = lost.node_id[:8]
+    job = _job.Job(pictures, files, tmp_path / "there", options)
+    seen: list[_job.Done] = []
+    summary = _run.Summary()
+    parts = job.parts
+    job.begin()
+
+    def report(done: _job.Done) -> None:
+        summary.add(done)
+        seen.append(done)
+        if place and sum(place in other.place for other in seen) == 2 and not gone:
+            gone.append(place)
+            cluster.remove_node(lost, allow_graceful=False)
+
+    gone: list[str] = []
+    from corten.ray._batch import run_there
+
+    run_there(job, parts, cluster.address, 1, report)
+    assert gone
+    assert summary.retries >= 1
+    assert len(seen) == len(parts) == 40
+    assert len(summary.places) >= 2
+    files_there = sorted((tmp_path / "there").glob("*.parquet"))
+    rows = [row for file in files_there for row in pq.read_table(file).to_pylist()]
+    check(rows, expected)
+    # The files are those of one process, byte for byte.
+    here = _job.Job(pictures, files, tmp_path / "here", options)
+    _run.run(here)
+    for one, other in zip(here.parts, job.parts, strict=True):
+        assert one.target.read_bytes() == other.target.read_bytes()
+
+
+def test_batch_says_what_is_wrong(
+    cluster: Cluster, pictures: Path, data: Path, tmp_path: Path
+) -> None:
+    options = _job.Options(columns={"weight": "image"})
+    job = _job.Job(pictures, sorted(data.iterdir()), tmp_path / "out", options)
+    with pytest.raises(ValueError, match=r"part-\d.parquet, rows 0 to 256: column"):
+        _run.run(job, address=cluster.address)
+
+
+class Broken(torch.nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return torch.linalg.eigvals(x)
+
+
+def linear() -> tuple[torch.nn.Module, Any]:
+    return torch.nn.Linear(4, 2).eval(), (torch.randn(3, 4),)
+
+
+def broken() -> tuple[torch.nn.Module, Any]:
+    return Broken(), (torch.randn(3, 3),)
+
+
+def ended() -> tuple[torch.nn.Module, Any]:
+    os._exit(1)
+
+
+def test_verify(cluster: Cluster) -> None:
+    catalogue = {"linear": linear, "broken": broken, "ended": ended}
+    found = {each.name: each for each in corten.ray.verify(catalogue, max_retries=0)}
+    assert set(found) == set(catalogue)
+    assert found["linear"].passed
+    assert "linalg_eig" in found["broken"].problems[0]
+    assert found["ended"].problems[0].startswith("the process ended")
+    assert found["linear"].node
+    assert found["linear"].seconds > 0
+
+    def check(name: str) -> list[str]:
+        return [f"{name} is odd"] if len(name) % 2 else []
+
+    names = {each.name: each for each in corten.ray.verify(["a", "bb"], check)}
+    assert names["a"].problems == ("a is odd",)
+    assert names["bb"].passed
+    with pytest.raises(TypeError, match="needs a check"):
+        corten.ray.verify(["a"])
