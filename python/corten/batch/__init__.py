@@ -12,5 +12,6 @@
 from __future__ import annotations
 
 from corten._predictor import Predictor
+from corten._texts import TextPredictor
 
-__all__ = ["Predictor"]
+__all__ = ["Predictor", "TextPredictor"]

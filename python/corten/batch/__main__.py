@@ -38,7 +38,7 @@ def _parser() -> _command.Parser:
         ],
     )
     add = parser.add_argument
-    add("model", metavar="MODEL", help="an asset, a plan or an archive")
+    add("model", metavar="MODEL", help="an asset, a plan, an archive or a bundle")
     add(
         "--input",
         nargs="+",
@@ -67,6 +67,15 @@ def _parser() -> _command.Parser:
         metavar="OUTPUT[=COLUMN]",
         help="the outputs that are wanted, and how their columns are called",
     )
+    add(
+        "--task",
+        choices=["generate", "score"],
+        help="of a bundle: continue the column prompt, or score the column text "
+        "(default: generate)",
+    )
+    add("--max-tokens", type=int, metavar="N", help="of a continuation, at most")
+    add("--temperature", type=float, metavar="X", help="0 takes the most probable")
+    add("--seed", type=int, metavar="N", help="of each continuation (default: 0)")
     add(
         "--keep",
         metavar="COLUMNS",
@@ -146,6 +155,11 @@ def _options(chosen: argparse.Namespace) -> Options:
         function=chosen.function,
         columns=_pairs(chosen.columns, "--columns"),
         outputs=_pairs(chosen.outputs, "--outputs") or None,
+        text={
+            name: getattr(chosen, name)
+            for name in ("task", "max_tokens", "temperature", "seed")
+            if getattr(chosen, name) is not None
+        },
         keep=None if chosen.keep is None else tuple(chosen.keep.split(",")),
         batch_size=chosen.batch_size,
         rows_per_file=chosen.rows_per_file,

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from corten._plans import write_whole
 from corten._predictor import Predictor
+from corten._texts import TextPredictor, is_bundle
 from corten.batch import _files
 
 if TYPE_CHECKING:
@@ -46,6 +47,8 @@ class Options:
     outputs: Mapping[str, str] | None = None
     #: Which columns of the input the results have; None: all of them.
     keep: tuple[str, ...] | None = None
+    #: Of a language model: the task, and what it takes.
+    text: Mapping[str, Any] = field(default_factory=dict)
     batch_size: int = DEFAULT_BATCH
     rows_per_file: int = DEFAULT_FILE_ROWS
 
@@ -80,7 +83,21 @@ class Done:
 
 
 def tables_of(asset: str, options: Options, threads: int | None) -> Tables:
-    """What a worker does with batches."""
+    """What a worker does with batches.
+
+    Raises ``ValueError`` for options that the model does not have.
+    """
+    if is_bundle(asset):
+        for name in ("function", "outputs"):
+            if getattr(options, name) is not None:
+                msg = f"{asset} is a bundle, which has no --{name}"
+                raise ValueError(msg)
+        return TextPredictor(
+            asset, columns=options.columns, threads=threads, **options.text
+        )
+    if options.text:
+        msg = f"{asset} is no bundle, and has no --{min(options.text)}"
+        raise ValueError(msg)
     return Predictor(
         asset,
         options.function,

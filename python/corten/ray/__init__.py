@@ -12,7 +12,7 @@ Datasets, with one engine for each actor::
 from __future__ import annotations
 
 from corten.ray._app import app
-from corten.ray._predict import Predictor, predict
+from corten.ray._predict import Predictor, TextPredictor, predict
 from corten.ray._verify import Verified, verify
 
-__all__ = ["Predictor", "Verified", "app", "predict", "verify"]
+__all__ = ["Predictor", "TextPredictor", "Verified", "app", "predict", "verify"]

@@ -11,7 +11,9 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import math
 import socket
+import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
@@ -68,7 +70,11 @@ def connected(address: str) -> Iterator[None]:
 
 
 class _Pool:
-    """Workers, what they are doing, and what is left."""
+    """Workers, what they are doing, and what is left.
+
+    An event costs the same however many workers there are, but for Ray's own
+    search for the references that are ready.
+    """
 
     def __init__(self, job: Job, parts: list[Part], cpus: int) -> None:
         remote = ray.remote(num_cpus=cpus, max_restarts=0, max_task_retries=0)
@@ -81,6 +87,9 @@ class _Pool:
         self._starting: dict[Any, Any] = {}
         self._places: dict[Any, str] = {}
         self._running: dict[Any, tuple[Any, Part]] = {}
+        #: Once for each part that a worker could take.
+        self._free: deque[Any] = deque()
+        self._looked = -math.inf
 
     def run(self, report: Callable[[Done], None]) -> None:
         while self._left or self._running:
@@ -88,11 +97,18 @@ class _Pool:
             self._hand_out()
             waiting = [*self._starting, *self._running]
             ready, _ = ray.wait(waiting, timeout=_SECONDS_BETWEEN_LOOKS)
+            if ready:
+                # And whoever else is ready by now.
+                ready, _ = ray.wait(waiting, num_returns=len(waiting), timeout=0)
             for reference in ready:
                 self._take(reference, report)
 
     def _start_workers(self) -> None:
-        """As many as the cluster has room for now: nodes come and go."""
+        """As many as the cluster has room for: nodes come and go."""
+        now = time.monotonic()
+        if now - self._looked < _SECONDS_BETWEEN_LOOKS and self._places:
+            return
+        self._looked = now
         room = processors() // self._cpus
         unfinished = len(self._left) + len(self._running)
         wanted = max(min(room, unfinished), 1)
@@ -101,24 +117,22 @@ class _Pool:
             self._starting[worker.ready.remote()] = worker
 
     def _hand_out(self) -> None:
-        busy: dict[Any, int] = dict.fromkeys(self._places, 0)
-        for worker, _ in self._running.values():
-            busy[worker] = busy.get(worker, 0) + 1
-        for depth in range(_PARTS_OF_WORKER):
-            for worker in self._places:
-                if self._left and busy[worker] <= depth:
-                    part = self._left.popleft()
-                    self._attempts[part] = self._attempts.get(part, 0) + 1
-                    self._running[worker.run.remote(part)] = (worker, part)
-                    busy[worker] += 1
+        while self._left and self._free:
+            worker = self._free.popleft()
+            if worker not in self._places:
+                continue
+            part = self._left.popleft()
+            self._attempts[part] = self._attempts.get(part, 0) + 1
+            self._running[worker.run.remote(part)] = (worker, part)
 
     def _take(self, reference: Any, report: Callable[[Done], None]) -> None:
         if reference in self._starting:
             worker = self._starting.pop(reference)
             with contextlib.suppress(ray.exceptions.RayActorError):
                 self._places[worker] = self._result(reference)
-            return
-        if reference not in self._running:
+                # The second one waits until all have a first.
+                self._free.appendleft(worker)
+                self._free.extend([worker] * (_PARTS_OF_WORKER - 1))
             return
         worker, part = self._running.pop(reference)
         try:
@@ -127,6 +141,7 @@ class _Pool:
             self._places.pop(worker, None)
             self._again(part, error)
             return
+        self._free.append(worker)
         place = self._places.get(worker, "")
         report(Done(part, rows, self._attempts[part], place))
 

@@ -30,6 +30,8 @@ class Verified:
     seconds: float = 0.0
     #: The node that did it.
     node: str = ""
+    #: Whether its process ended each time, so that nothing is known.
+    has_ended: bool = False
 
     @property
     def passed(self) -> bool:
@@ -116,4 +118,5 @@ def _results(pending: dict[Any, str]) -> Iterator[Verified]:
                 yield ray.get(reference)
             except ray.exceptions.RayError as error:
                 # The process ended, or its node did, each time.
-                yield Verified(name, (f"the process ended: {_line(error)}"[:500],))
+                problem = f"the process ended: {_line(error)}"[:500]
+                yield Verified(name, (problem,), has_ended=True)

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -170,6 +171,26 @@ def test_batch_says_what_is_wrong(
         _run.run(job, address=cluster.address)
 
 
+def test_the_sweep_of_the_night(
+    cluster: Cluster,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """``make nightly`` verifies here what it is given the address of."""
+    from sweep.__main__ import main
+
+    with monkeypatch.context() as patch:
+        patch.setenv("CORTEN_RAY", cluster.address)
+        patch.setattr(
+            sys, "argv", ["sweep", "operators", "test_activation: elu-float32*"]
+        )
+        # The session is connected already.
+        patch.setattr(ray, "init", lambda **_: None)
+        patch.setattr(ray, "shutdown", lambda: None)
+        main()
+    assert " operators verified: Counter({'right': " in capsys.readouterr().out
+
+
 class Broken(torch.nn.Module):
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         return torch.linalg.eigvals(x)
@@ -193,6 +214,7 @@ def test_verify(cluster: Cluster) -> None:
     assert set(found) == set(catalogue)
     assert found["linear"].passed
     assert "linalg_eig" in found["broken"].problems[0]
+    assert found["ended"].has_ended
     assert found["ended"].problems[0].startswith("the process ended")
     assert found["linear"].node
     assert found["linear"].seconds > 0

@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Language models over columns of text."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from corten._columns import as_numpy
+from corten._text import path_text
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from corten._text import StrPath
+
+#: What a task reads and what it adds, with the types in Arrow.
+_COLUMNS: dict[str, tuple[str, dict[str, str]]] = {
+    "generate": ("prompt", {"generated": "string"}),
+    "score": ("text", {"logprobs": "list", "perplexity": "double"}),
+}
+
+
+def is_bundle(path: StrPath) -> bool:
+    """Whether a path is a bundle: a folder with assets, not one that is an asset.
+
+    Whoever has none needs not what ``corten.llm`` needs.
+    """
+    folder = Path(path)
+    return folder.suffix != ".aimodel" and (folder / "metadata.json").is_file()
+
+
+class TextPredictor:
+    """Continues the prompts of a column, or scores its texts.
+
+    ``"generate"`` reads the column ``prompt`` and adds ``generated``; ``"score"``
+    reads ``text`` and adds ``logprobs``, one for each token (NaN for the first),
+    and ``perplexity``. Batches are as for :class:`corten.batch.Predictor`, and so
+    is that the model is loaded with the first of them.
+
+    Args:
+        path: The bundle of a language model.
+        task: One of the two.
+        columns: From these names to those of columns, where they differ.
+        seed: With a temperature, each prompt is continued with this seed: the
+            result of a row does not depend on the rows around it.
+        threads: As for :class:`corten.batch.Predictor`.
+        options: Of ``generate``, as ``max_tokens`` and ``temperature``.
+    """
+
+    def __init__(
+        self,
+        path: StrPath,
+        task: Literal["generate", "score"] = "generate",
+        *,
+        columns: Mapping[str, str] | None = None,
+        seed: int = 0,
+        threads: int | None = None,
+        **options: Any,
+    ) -> None:
+        if task not in _COLUMNS:
+            msg = f"task must be 'generate' or 'score', got {task!r}"
+            raise ValueError(msg)
+        given, added = _COLUMNS[task]
+        columns = dict(columns or {})
+        unknown = set(columns) - {given, *added}
+        if unknown:
+            msg = f"{task} has no column {min(unknown)!r}; it has {[given, *added]}"
+            raise ValueError(msg)
+        if task == "score" and options:
+            msg = f"score has no option {min(options)!r}"
+            raise ValueError(msg)
+        self.path = path_text(path)
+        self._task = task
+        self._given = columns.get(given, given)
+        self._added = {name: columns.get(name, name) for name in added}
+        self._options = {**options, "seed": seed} if task == "generate" else {}
+        self._threads = threads
+        self._model: Any = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_model": None}
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.path!r}, {self._task!r})"
+
+    def threads(self) -> int | None:
+        """How many threads work on a call."""
+        return self._threads
+
+    def load(self) -> Any:
+        """The model, which is loaded by then. Raises ``ValueError``."""
+        if self._model is None:
+            llm = importlib.import_module("corten.llm")
+            self._model = llm.load(self.path, threads=self.threads())
+        return self._model
+
+    def __call__(self, batch: Any) -> Any:
+        """The batch with what the task adds.
+
+        Raises ``TypeError`` or ``ValueError`` for a column that is missing or has
+        no texts, and for texts that the model cannot take.
+        """
+        if isinstance(batch, Mapping):
+            found = self._predict(batch, list(batch))
+            return {**batch, **{name: _numpy(rows) for name, rows in found.items()}}
+        if hasattr(batch, "schema"):
+            found = self._predict(batch, batch.schema.names)
+            for field in self._fields():
+                column = _arrow(found[field.name], field.type)
+                batch = batch.append_column(field, column)
+            return batch
+        if hasattr(batch, "assign"):
+            names = [str(name) for name in batch.columns]
+            return batch.assign(**self._predict(batch, names))
+        msg = (
+            "a batch must be a dictionary of arrays, a table of pyarrow or a data "
+            f"frame of pandas, not {type(batch).__name__}"
+        )
+        raise TypeError(msg)
+
+    def map_in_arrow(
+        self, batches: Iterable[pa.RecordBatch]
+    ) -> Iterator[pa.RecordBatch]:
+        """What ``mapInArrow`` of a data frame of Spark's takes."""
+        for batch in batches:
+            yield self(batch)
+
+    def schema(self, schema: pa.Schema) -> pa.Schema:
+        """What tables of this schema become."""
+        for field in self._fields():
+            schema = schema.append(field)
+        return schema
+
+    def _fields(self) -> list[pa.Field]:
+        import pyarrow as pa
+
+        kinds = {
+            "string": pa.string(),
+            "double": pa.float64(),
+            "list": pa.list_(pa.float32()),
+        }
+        _, added = _COLUMNS[self._task]
+        return [pa.field(self._added[name], kinds[added[name]]) for name in added]
+
+    def _predict(self, batch: Any, names: list[str]) -> dict[str, list[Any]]:
+        taken = set(self._added.values()) & set(names)
+        if taken:
+            msg = f"there is a column {min(taken)!r} already; give results another name"
+            raise ValueError(msg)
+        if self._given not in names:
+            msg = (
+                f"there is no column {self._given!r} to {self._task}; there are {names}"
+            )
+            raise ValueError(msg)
+        column = batch[self._given]
+        texts = column.to_pylist() if hasattr(column, "to_pylist") else list(column)
+        found: dict[str, list[Any]] = {name: [] for name in self._added.values()}
+        for row, text in enumerate(texts):
+            if not isinstance(text, str):
+                kind = "a null" if text is None else type(text).__name__
+                msg = f"column {self._given!r} has {kind} in row {row}, and no text"
+                raise TypeError(msg)
+            for name, value in self._row(text).items():
+                found[self._added[name]].append(value)
+        return found
+
+    def _row(self, text: str) -> dict[str, Any]:
+        model = self.load()
+        if self._task == "generate":
+            return {"generated": "".join(model.generate(text, **self._options))}
+        score = model.score(text)
+        return {"logprobs": score.logprobs, "perplexity": score.perplexity}
+
+
+def _numpy(rows: list[Any]) -> Any:
+    return (
+        as_numpy(rows) if rows and isinstance(rows[0], np.ndarray) else np.array(rows)
+    )
+
+
+def _arrow(rows: list[Any], kind: pa.DataType) -> pa.Array:
+    import pyarrow as pa
+
+    return pa.array(rows, kind)
