@@ -51,7 +51,7 @@ struct Engine {
   std::unique_ptr<Call> takeCall(size_t function);
   void giveBack(size_t function, std::unique_ptr<Call> call);
   /// Made when they are needed for the first time.
-  SharedState keptState(const std::string &name);
+  SharedState keptState(const Parameter &state);
 
   std::shared_ptr<runtime::Model> model;
   std::string path;
@@ -116,33 +116,41 @@ void Engine::giveBack(size_t function, std::unique_ptr<Call> call) {
     idle[function].push_back(std::move(call));
 }
 
-static SharedState makeState(const runtime::Model &model,
-                             const std::string &name,
+/// `state` is a function's declaration, or the name that all functions have.
+template <typename T>
+static SharedState makeState(const runtime::Model &model, const T &state,
                              const std::vector<int64_t> *shape = nullptr) {
   std::optional<std::span<const int64_t>> extents;
   if (shape)
     extents = *shape;
-  return std::make_shared<State>(unwrap(model.createState(name, extents)));
+  return std::make_shared<State>(unwrap(model.createState(state, extents)));
 }
 
-SharedState Engine::keptState(const std::string &name) {
+SharedState Engine::keptState(const Parameter &state) {
   std::lock_guard lock(mutex);
-  if (SharedState state = kept.find(name))
-    return state;
-  return kept.list.emplace_back(makeState(*model, name));
+  if (SharedState found = kept.find(state.name))
+    return found;
+  return kept.list.emplace_back(makeState(*model, state));
 }
 
+template <typename T> static const std::string &nameOf(const T &state) {
+  if constexpr (std::is_same_v<T, Parameter>)
+    return state.name;
+  else
+    return state;
+}
+
+template <typename T>
 static States createStates(const runtime::Model &model,
-                           const std::vector<std::string> &names,
-                           const Shapes &shapes) {
+                           std::span<const T> declared, const Shapes &shapes) {
   for (const auto &[name, shape] : shapes)
-    if (std::ranges::find(names, name) == names.end())
+    if (std::ranges::find(declared, name, &nameOf<T>) == declared.end())
       throw nb::key_error(("there is no state '" + name + "'").c_str());
   States states;
-  for (const std::string &name : names) {
-    auto shape = shapes.find(name);
+  for (const T &state : declared) {
+    auto shape = shapes.find(nameOf(state));
     states.list.push_back(makeState(
-        model, name, shape == shapes.end() ? nullptr : &shape->second));
+        model, state, shape == shapes.end() ? nullptr : &shape->second));
   }
   return states;
 }
@@ -244,7 +252,7 @@ void Arguments::setStates(nb::handle given) {
   for (const Parameter &parameter : function.states()) {
     SharedState state;
     if (given.is_none()) {
-      state = of.engine->keptState(parameter.name);
+      state = of.engine->keptState(parameter);
     } else if (nb::isinstance<States>(given)) {
       state = nb::cast<const States &>(given).find(parameter.name);
     } else if (isMapping(given)) {
@@ -566,8 +574,8 @@ static void bindFunction(nb::module_ &module) {
       .def(
           "create_states",
           [](const EngineFunction &self, const Shapes &shapes) {
-            return createStates(*self.engine->model,
-                                namesOf(self.function().states()), shapes);
+            return createStates(*self.engine->model, self.function().states(),
+                                shapes);
           },
           nb::arg("shapes") = Shapes(),
           "New states, all zeros. Those whose shape calls decide need one, by "
@@ -650,7 +658,8 @@ static void bindModel(nb::module_ &module) {
               for (std::string &name : namesOf(function.states()))
                 if (std::ranges::find(names, name) == names.end())
                   names.push_back(std::move(name));
-            return createStates(*self.model, names, shapes);
+            return createStates(*self.model,
+                                std::span<const std::string>(names), shapes);
           },
           nb::arg("shapes") = Shapes(),
           "New states for all functions, all zeros. Raises ValueError.")

@@ -112,7 +112,7 @@ static Error run(const Options &options) {
   states.reserve(function->states().size());
   for (const Parameter &parameter : function->states()) {
     std::vector<int64_t> shape = shapeOf(parameter, options);
-    auto state = model->createState(parameter.name, shape);
+    auto state = model->createState(parameter, shape);
     if (!state)
       return state.takeError();
     states.push_back(std::move(*state));

@@ -71,7 +71,7 @@ inline std::string runAll(const std::shared_ptr<Model> &model) {
     states.reserve(function.states().size());
     for (const Parameter &parameter : function.states()) {
       std::vector<int64_t> shape = shapeOf(parameter);
-      auto state = model->createState(parameter.name, shape);
+      auto state = model->createState(parameter, shape);
       if (!state)
         continue;
       states.push_back(std::move(*state));

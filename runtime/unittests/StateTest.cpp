@@ -98,6 +98,42 @@ TEST(States, ThatDifferBetweenFunctions) {
   EXPECT_MENTIONS(faultOf(plan.file()), "the state 's' is");
 }
 
+TEST(States, OfSeveralSizes) {
+  // As functions that were made for caches of several lengths.
+  PlanBuilder plan;
+  for (int64_t extent : {2, 3}) {
+    BlockBuilder main = plan.block();
+    int32_t n = main.fixed(extent);
+    int32_t x = main.input({n});
+    int32_t state = main.input({n});
+    main.kernel("Add", {x, state}, {main.output({n})});
+    main.kernel("Add", {state, x}, {state});
+    plan.function(extent == 2 ? "small" : "large", main, {"x"}, {"s"});
+  }
+  std::shared_ptr<Model> model = loaded(plan);
+  ASSERT_TRUE(model);
+  const Function &large = *model->function("large");
+  auto unknown = model->createState("s");
+  ASSERT_FALSE(unknown);
+  EXPECT_MENTIONS(unknown.takeError().message(),
+                  "is f32[2] in one function and f32[3] in another: say which");
+  int64_t four[] = {4};
+  auto neither = model->createState("s", four);
+  ASSERT_FALSE(neither);
+  EXPECT_MENTIONS(neither.takeError().message(), "axis 0 cannot be 4");
+  State small = created(*model, {2});
+  auto state = model->createState(large.states()[0]);
+  ASSERT_TRUE(state);
+  Call call(model, large);
+  Owned<float> x({3}, {1, 2, 3});
+  EXPECT_OK(call.setInput(0, x.tensor));
+  EXPECT_OK(call.setState("s", small));
+  EXPECT_FAULT(call.run(), "state 's' is f32[2], and has to be f32[3]");
+  EXPECT_OK(call.setState("s", *state));
+  EXPECT_OK(call.run());
+  EXPECT_NUMBERS(numbersOf(state->tensor()), 1, 2, 3);
+}
+
 TEST(States, OneCallAtATime) {
   // The observer is called while the call has the state.
   std::shared_ptr<Model> model = loaded(straightLine());

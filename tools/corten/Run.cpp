@@ -291,7 +291,7 @@ static llvm::Error runModel(const RunOptions &options) {
   }
   std::vector<runtime::State> states;
   for (const runtime::Parameter &state : function->states()) {
-    runtime::Expected<runtime::State> made = model->createState(state.name);
+    runtime::Expected<runtime::State> made = model->createState(state);
     if (!made)
       return llvm::createStringError(made.takeError().message());
     states.push_back(std::move(*made));

@@ -68,36 +68,62 @@ Expected<State> State::copy() const {
   return result;
 }
 
+/// The extents of a state; without `shape`, all of them must be fixed.
+static Expected<std::vector<int64_t>>
+extentsOf(const Parameter &state,
+          std::optional<std::span<const int64_t>> shape) {
+  if (shape && shape->size() != state.axes.size())
+    return Error("the state '" + state.name + "' is " + state.describe() +
+                 ", which has another number of axes than the shape that was "
+                 "given");
+  std::vector<int64_t> extents;
+  for (size_t i = 0; i != state.axes.size(); ++i) {
+    const Axis &axis = state.axes[i];
+    if (!shape && !axis.isFixed())
+      return Error("the state '" + state.name + "' is " + state.describe() +
+                   ": say which shape it is to have");
+    extents.push_back(shape ? (*shape)[i] : axis.low);
+    if (extents[i] < axis.low || extents[i] > axis.high)
+      return Error("the state '" + state.name + "' is " + state.describe() +
+                   ": axis " + std::to_string(i) + " cannot be " +
+                   std::to_string(extents[i]));
+  }
+  return extents;
+}
+
+Expected<State>
+Model::createState(const Parameter &state,
+                   std::optional<std::span<const int64_t>> shape) const {
+  Expected<std::vector<int64_t>> extents = extentsOf(state, shape);
+  if (!extents)
+    return extents.takeError();
+  Expected<std::unique_ptr<StateData>> made =
+      makeData(state.name, state.type, *extents, engine->results);
+  if (!made)
+    return made.takeError();
+  State result(std::move(*made));
+  result.reset();
+  return result;
+}
+
 Expected<State>
 Model::createState(std::string_view name,
                    std::optional<std::span<const int64_t>> shape) const {
+  const Parameter *first = nullptr;
   for (const Function &function : functionList)
     for (const Parameter &state : function.states()) {
       if (state.name != name)
         continue;
-      if (shape && shape->size() != state.axes.size())
-        return Error("the state '" + state.name + "' is " + state.describe() +
-                     ", which has another number of axes than the shape that "
-                     "was given");
-      std::vector<int64_t> extents;
-      for (size_t i = 0; i != state.axes.size(); ++i) {
-        const Axis &axis = state.axes[i];
-        if (!shape && !axis.isFixed())
-          return Error("the state '" + state.name + "' is " + state.describe() +
-                       ": say which shape it is to have");
-        extents.push_back(shape ? (*shape)[i] : axis.low);
-        if (extents[i] < axis.low || extents[i] > axis.high)
-          return Error("the state '" + state.name + "' is " + state.describe() +
-                       ": axis " + std::to_string(i) + " cannot be " +
-                       std::to_string(extents[i]));
-      }
-      Expected<std::unique_ptr<StateData>> made =
-          makeData(state.name, state.type, extents, engine->results);
-      if (!made)
-        return made.takeError();
-      State result(std::move(*made));
-      result.reset();
-      return result;
+      if (!first)
+        first = &state;
+      else if (!shape && state.describe() != first->describe())
+        return Error("the state '" + state.name + "' is " + first->describe() +
+                     " in one function and " + state.describe() +
+                     " in another: say which shape it is to have");
+      if (shape && extentsOf(state, shape))
+        return createState(state, shape);
     }
-  return Error("no function has a state '" + std::string(name) + "'");
+  if (!first)
+    return Error("no function has a state '" + std::string(name) + "'");
+  return createState(*first, shape);
 }

@@ -184,7 +184,12 @@ public:
   std::span<const Function> functions() const { return functionList; }
   /// Null if there is none of this name.
   const Function *function(std::string_view name) const;
-  /// With an extent for each axis; without `shape`, all of them must be fixed.
+  /// A state as a function declares it, with an extent for each axis; without
+  /// `shape`, all of them must be fixed.
+  Expected<State>
+  createState(const Parameter &state,
+              std::optional<std::span<const int64_t>> shape = {}) const;
+  /// As one of the functions declares it; without `shape`, as all of them do.
   Expected<State>
   createState(std::string_view name,
               std::optional<std::span<const int64_t>> shape = {}) const;
