@@ -16,6 +16,7 @@ It needs ``pip install 'corten[llm]'``.
 from __future__ import annotations
 
 from corten.llm._bundle import Bundle, BundleError, is_bundle, open_bundle
+from corten.llm._eval import Comparison, Evaluation, TorchReference, evaluate
 from corten.llm._model import LanguageModel, Score, load
 from corten.llm._sampling import Sampling, TokenLogprob
 from corten.llm._sequence import FinishReason, Sequence, Step
@@ -24,6 +25,8 @@ from corten.llm._tokenizer import TextStream, Tokenizer
 __all__ = [
     "Bundle",
     "BundleError",
+    "Comparison",
+    "Evaluation",
     "FinishReason",
     "LanguageModel",
     "Sampling",
@@ -33,6 +36,8 @@ __all__ = [
     "TextStream",
     "TokenLogprob",
     "Tokenizer",
+    "TorchReference",
+    "evaluate",
     "is_bundle",
     "load",
     "open_bundle",
