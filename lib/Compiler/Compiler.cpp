@@ -8,6 +8,7 @@
 
 #include "corten/Runtime/PlanFile.h"
 #include "corten/Support/DiagnosticError.h"
+#include "corten/Support/ReadWindow.h"
 #include "corten/Transforms/Simplification.h"
 #include "corten/Version.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -110,8 +111,15 @@ corten::compileProgram(ModuleOp program, const CompileOptions &options) {
     plan.asset->path = options.weightPath;
     plan.asset->bytes = options.weightFile.size();
     plan.asset->modified = changeTime(options.weightPath);
-    plan.asset->digest = runtime::digestOf(std::as_bytes(
-        std::span(options.weightFile.data(), options.weightFile.size())));
+    // Reading all of it does not mean to keep it.
+    ReadWindow window;
+    plan.asset->digest = runtime::digestOf(
+        std::as_bytes(
+            std::span(options.weightFile.data(), options.weightFile.size())),
+        [&](std::span<const std::byte> piece) {
+          window.passed(
+              {reinterpret_cast<const char *>(piece.data()), piece.size()});
+        });
   }
   flatbuffers::FlatBufferBuilder file;
   runtime::plan::FinishPlanBuffer(file, runtime::plan::Plan::Pack(file, &plan));

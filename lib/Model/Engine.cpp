@@ -2,6 +2,8 @@
 
 #include "corten/Model/Engine.h"
 
+#include "PlanCache.h"
+
 #include "corten/Compiler/Compiler.h"
 #include "corten/Inspect/Archive.h"
 #include "corten/Model/Convert.h"
@@ -72,11 +74,22 @@ corten::loadForEngine(llvm::StringRef path, runtime::LoadOptions options) {
                                      llvm::toString(model.takeError()));
     return LoadedModel{std::move(*model), {}};
   }
+  std::optional<CachedPlan> cached = CachedPlan::of(path);
+  if (cached) {
+    options.preparedPath = cached->weightPath();
+    if (std::shared_ptr<runtime::Model> model = cached->load(options))
+      return LoadedModel{std::move(model), {}};
+  }
   llvm::Expected<ConvertedFiles> program = openProgram(path);
   if (!program)
     return program.takeError();
+  llvm::Expected<std::string> plan = program->model->compile();
+  if (cached && plan)
+    cached->store(*plan);
   llvm::Expected<std::shared_ptr<runtime::Model>> model =
-      loadForEngine(*program->model, std::move(options));
+      loadPlan(std::move(plan), std::move(options));
+  if (cached)
+    cached->finish();
   if (!model)
     return model.takeError();
   return LoadedModel{std::move(*model), std::move(program->warnings)};

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Makes the tests' own support package importable; watches what tests do."""
 
+import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,6 +9,8 @@ from pathlib import Path
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
+# Models of tests are not worth a place in the cache of whoever runs them.
+os.environ.setdefault("CORTEN_CACHE", "0")
 
 
 @pytest.fixture(autouse=True)

@@ -6,6 +6,7 @@
 #include "../Portable/Portable.h"
 #include "Engine.h"
 #include "Layout.h"
+#include "PreparedFile.h"
 
 #include "corten/Runtime/PlanFile.h"
 
@@ -121,21 +122,19 @@ void Engine::dropAssetPages(const void *data, size_t bytes) const {
     (void)madvise(reinterpret_cast<void *>(begin), end - begin, MADV_DONTNEED);
 }
 
-Error Engine::prepare() {
-  const Block &block = program.blocks[size_t(program.prepare)];
-  for (int32_t output : block.outputs)
-    if (block.values[size_t(output)].stage != 0)
-      return Error("the plan is wrong: a constant has no fixed size; compile "
-                   "the model again");
-  Expected<Frame *> taken = takeFrame(block, {});
-  if (!taken)
-    return taken.takeError();
-  Frame &frame = **taken;
-  // All results in one piece, each where it will stay.
+struct Engine::PreparedLayout {
+  /// Of each result, in bytes.
   std::vector<size_t> places;
   std::vector<size_t> sizes;
+  /// Whether the block writes it there by itself.
   std::vector<bool> isDirect;
   size_t total = 0;
+
+  PreparedLayout(const Block &block, const Frame &frame);
+};
+
+/// All results in one piece, each where it will stay.
+Engine::PreparedLayout::PreparedLayout(const Block &block, const Frame &frame) {
   for (size_t i = 0; i != block.outputs.size(); ++i) {
     size_t index = size_t(block.values[size_t(block.outputs[i])].buffer);
     const Buffer &buffer = block.buffers[index];
@@ -149,13 +148,17 @@ Error Engine::prepare() {
     total +=
         (size + kMemoryAlignment - 1) / kMemoryAlignment * kMemoryAlignment;
   }
-  prepared = weights->take(total);
-  Error error;
+}
+
+Error Engine::computePrepared(const Block &block, Frame &frame,
+                              const PreparedLayout &layout) {
+  prepared = weights->take(layout.total);
   if (!prepared)
-    error = outOfMemory(*this, int64_t(total));
+    return outOfMemory(*this, int64_t(layout.total));
   std::vector<char *> targets;
-  for (size_t i = 0; i != places.size() && !error; ++i)
-    targets.push_back(isDirect[i] ? prepared.data() + places[i] : nullptr);
+  for (size_t i = 0; i != layout.places.size(); ++i)
+    targets.push_back(layout.isDirect[i] ? prepared.data() + layout.places[i]
+                                         : nullptr);
   // Weights are not to be in memory twice.
   StepObserver observer = [this](const StepEvent &event) {
     for (const Tensor &tensor : event.inputs)
@@ -163,25 +166,61 @@ Error Engine::prepare() {
         dropAssetPages(tensor.data,
                        size_t(tensor.size()) * byteSize(tensor.type));
   };
-  if (!error) {
-    Run run = {options.stepLimit, &observer};
-    error = frame.run(run, {}, targets);
-  }
-  for (size_t i = 0; i != places.size() && !error; ++i) {
-    Tensor to(frame.output(i).type, prepared.data() + places[i],
+  Run run = {options.stepLimit, &observer};
+  if (Error error = frame.run(run, {}, targets))
+    return error;
+  for (size_t i = 0; i != layout.places.size(); ++i) {
+    Tensor to(frame.output(i).type, prepared.data() + layout.places[i],
               frame.output(i).shape());
-    if (!isDirect[i])
+    if (!layout.isDirect[i])
       portable::copyElements(frame.output(i), to);
   }
-  giveBack(&frame);
+  return Error::success();
+}
+
+Error Engine::prepare() {
+  const Block &block = program.blocks[size_t(program.prepare)];
+  for (int32_t output : block.outputs)
+    if (block.values[size_t(output)].stage != 0)
+      return Error("the plan is wrong: a constant has no fixed size; compile "
+                   "the model again");
+  Expected<Frame *> taken = takeFrame(block, {});
+  if (!taken)
+    return taken.takeError();
+  PreparedLayout layout(block, **taken);
+  const std::string &path = options.preparedPath;
+  PreparedKey key = {planDigest, isa, layout.total};
+  auto useFile = [&] {
+    std::optional<MappedFile> file = openPrepared(path, key);
+    if (file)
+      preparedFile = std::move(*file);
+    return bool(file);
+  };
+  bool isKept = !path.empty() && useFile();
+  Error error =
+      isKept ? Error::success() : computePrepared(block, **taken, layout);
+  giveBack(*taken);
   if (error)
     return error;
+  if (!isKept && !path.empty() &&
+      writePrepared(path, key,
+                    std::as_bytes(std::span(prepared.data(), layout.total))) &&
+      useFile()) {
+    isKept = true;
+    prepared.reset();
+    weights->trim();
+  }
+  const char *base =
+      isKept
+          ? reinterpret_cast<const char *>(preparedBytes(preparedFile).data())
+          : prepared.data();
   for (size_t i = 0; i != constants.size(); ++i)
     if (program.constants[i].source == plan::ConstantSource::Prepared) {
-      size_t output = size_t(program.constants[i].offset);
-      constants[i] = {prepared.data() + places[output], sizes[output]};
+      auto output = size_t(program.constants[i].offset);
+      constants[i] = {base + layout.places[output], layout.sizes[output]};
     }
-  prepared.protect();
+  if (prepared)
+    prepared.protect();
   // It is not needed again.
   std::lock_guard lock(mutex);
   idle[size_t(program.prepare)].clear();

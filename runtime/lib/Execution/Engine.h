@@ -62,11 +62,16 @@ struct Engine {
   std::shared_ptr<const void> planOwner;
   MappedFile planFile;
   MappedFile assetFile;
+  std::array<unsigned char, 16> planDigest = {};
 
 private:
   Error openAsset(const std::string &planPath);
   Error alignConstants();
   Error prepare();
+  /// What that computes, and where it is to be.
+  struct PreparedLayout;
+  Error computePrepared(const Block &block, Frame &frame,
+                        const PreparedLayout &layout);
   /// Of weights that have been copied.
   void dropAssetPages(const void *data, size_t bytes) const;
 
@@ -74,6 +79,7 @@ private:
   std::shared_ptr<MemoryPool> weights = std::make_shared<MemoryPool>();
   Memory aligned;
   Memory prepared;
+  MappedFile preparedFile;
   std::mutex mutex;
   /// By block: the ones that were used last come last.
   std::vector<std::vector<std::unique_ptr<Frame>>> idle;

@@ -160,6 +160,7 @@ makeEngine(std::span<const std::byte> file, LoadOptions options,
   engine->source = *plan;
   engine->planFile = std::move(mapped);
   engine->planOwner = std::move(owner);
+  engine->planDigest = digestInTrailer(file);
   if (Error error = engine->choose(engine->options.threads))
     return error;
   if (Error error = engine->loadConstants(path))

@@ -2,6 +2,7 @@
 
 #include "corten/Runtime/PlanFile.h"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 
@@ -29,9 +30,24 @@ computeDigest(std::span<const std::byte> bytes) {
   return result;
 }
 
-std::string corten::runtime::digestOf(std::span<const std::byte> bytes) {
+std::string corten::runtime::digestOf(
+    std::span<const std::byte> bytes,
+    const std::function<void(std::span<const std::byte>)> &passed) {
+  constexpr size_t kPiece = size_t(1) << 24;
+  XXH3_state_t state;
+  XXH3_128bits_reset(&state);
+  while (!bytes.empty()) {
+    std::span<const std::byte> piece =
+        bytes.first(std::min(bytes.size(), kPiece));
+    XXH3_128bits_update(&state, piece.data(), piece.size());
+    if (passed)
+      passed(piece);
+    bytes = bytes.subspan(piece.size());
+  }
+  XXH128_canonical_t digits;
+  XXH128_canonicalFromHash(&digits, XXH3_128bits_digest(&state));
   std::string text;
-  for (unsigned char byte : computeDigest(bytes)) {
+  for (unsigned char byte : digits.digest) {
     text += "0123456789abcdef"[byte / 16];
     text += "0123456789abcdef"[byte % 16];
   }
@@ -58,4 +74,12 @@ corten::runtime::openPlan(std::span<const std::byte> file) {
   if (trailer.digest != computeDigest(plan))
     return Error("the plan is damaged: compile the model again");
   return plan;
+}
+
+std::array<unsigned char, 16>
+corten::runtime::digestInTrailer(std::span<const std::byte> file) {
+  Trailer trailer;
+  std::memcpy(&trailer, file.data() + file.size() - sizeof trailer,
+              sizeof trailer);
+  return trailer.digest;
 }

@@ -50,6 +50,9 @@ struct LoadOptions {
   /// `assetOwner` keeps them.
   std::span<const std::byte> assetBytes;
   std::shared_ptr<const void> assetOwner;
+  /// A file that keeps what is computed from weights when a plan is loaded. It
+  /// is written if it is not there, or made for something else, and mapped.
+  std::string preparedPath;
   /// How many elements a tensor may have, repeated ones too, and how many steps
   /// a call may take: bounds on the time that an unknown plan gets.
   int64_t elementLimit = int64_t(1) << 46;

@@ -8,8 +8,10 @@
 
 #include "corten/Runtime/Error.h"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 
@@ -18,8 +20,11 @@ namespace corten::runtime {
 /// `Plan.version` that this runtime writes and reads.
 inline constexpr uint32_t kPlanVersion = 1;
 
-/// XXH3-128 of these bytes, as 32 hexadecimal digits.
-std::string digestOf(std::span<const std::byte> bytes);
+/// XXH3-128 of these bytes, as 32 hexadecimal digits. `passed` is told of each
+/// piece that has been read.
+std::string
+digestOf(std::span<const std::byte> bytes,
+         const std::function<void(std::span<const std::byte>)> &passed = {});
 
 /// What to append to the bytes of a finished plan: how many they are, and their
 /// digest. A plan that was cut off or damaged is found by it.
@@ -27,6 +32,9 @@ std::string planTrailer(std::span<const std::byte> plan);
 
 /// The bytes of the plan in those of a file, if the trailer is right.
 Expected<std::span<const std::byte>> openPlan(std::span<const std::byte> file);
+
+/// The digest in a trailer that is right.
+std::array<unsigned char, 16> digestInTrailer(std::span<const std::byte> file);
 
 } // namespace corten::runtime
 
