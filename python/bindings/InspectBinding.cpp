@@ -128,17 +128,6 @@ void corten::bindings::bindInspect(nb::module_ &module) {
           "optimize", [](Model &self) { bindings::unwrap(self.optimize()); },
           Release(), "Raises ValueError if the program cannot be optimized.")
       .def(
-          "plan",
-          [](Model &self, bool isSelfContained) {
-            std::string plan = [&] {
-              nb::gil_scoped_release unlock;
-              return bindings::unwrap(self.compile(isSelfContained));
-            }();
-            return nb::bytes(plan.data(), plan.size());
-          },
-          nb::arg("self_contained"),
-          "Raises ValueError if the program cannot be compiled.")
-      .def(
           "set_metadata",
           [](Model &self, const std::optional<std::string> &author,
              const std::optional<std::string> &license,

@@ -101,15 +101,6 @@ class Model:
         """
         self._native.optimize()
 
-    def plan(self, *, self_contained: bool = False) -> bytes:
-        """What ``corten compile`` writes: a plan, which ``corten.load`` loads.
-
-        Weights stay in the asset, and the plan says where; with
-        ``self_contained`` it has them itself. Raises ``ValueError`` for what the
-        engine cannot run.
-        """
-        return self._native.plan(self_contained)
-
     def set_metadata(
         self,
         *,

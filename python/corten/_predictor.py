@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from corten import _columns
+from corten._alone import alone_with
 from corten._columns import Array, Rows
+from corten._engine import load
 from corten._native import Axis
-from corten._plans import load_cached
 from corten._text import path_text
 
 if TYPE_CHECKING:
@@ -194,7 +195,8 @@ class Predictor:
         rows are no rows.
         """
         if self._function is None:
-            model = load_cached(self.path, threads=self.threads())
+            with alone_with(self.path):
+                model = load(self.path, threads=self.threads())
             function = _chosen_function(model, self._name)
             known = [parameter.name for parameter in function.inputs]
             self._check_names("input", [*self._columns, *self._constants], known)

@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from corten._alone import alone_with
 from corten._columns import as_numpy
 from corten._text import path_text
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from corten._text import StrPath
+    from corten.llm import LanguageModel
 
 #: What a task reads and what it adds, with the types in Arrow.
 _COLUMNS: dict[str, tuple[str, dict[str, str]]] = {
@@ -80,7 +81,7 @@ class TextPredictor:
         self._added = {name: columns.get(name, name) for name in added}
         self._options = {**options, "seed": seed} if task == "generate" else {}
         self._threads = threads
-        self._model: Any = None
+        self._model: LanguageModel | None = None
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_model": None}
@@ -92,11 +93,13 @@ class TextPredictor:
         """How many threads work on a call."""
         return self._threads
 
-    def load(self) -> Any:
+    def load(self) -> LanguageModel:
         """The model, which is loaded by then. Raises ``ValueError``."""
         if self._model is None:
-            llm = importlib.import_module("corten.llm")
-            self._model = llm.load(self.path, threads=self.threads())
+            from corten import llm
+
+            with alone_with(self.path):
+                self._model = llm.load(self.path, threads=self.threads())
         return self._model
 
     def __call__(self, batch: Any) -> Any:

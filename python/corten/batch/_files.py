@@ -164,6 +164,19 @@ def write(path: Path, schema: Any, tables: Iterator[pa.Table]) -> int:
     return rows
 
 
+def write_whole(path: Path, data: bytes) -> None:
+    """Write a file that others see with all of its bytes or not at all."""
+    unfinished = path.parent / f"{UNFINISHED}{path.name}.{secrets.token_hex(4)}"
+    try:
+        with unfinished.open("xb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(unfinished, path)
+    finally:
+        unfinished.unlink(missing_ok=True)
+
+
 def mark_of(path: Path) -> tuple[str, int] | None:
     """Of which part a file is the result, and its rows; None if of none."""
     try:

@@ -15,7 +15,6 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from corten._plans import write_whole
 from corten._predictor import Predictor
 from corten._texts import TextPredictor, is_bundle
 from corten.batch import _files
@@ -224,7 +223,7 @@ class Job:
             "finished": finished,
         }
         text = json.dumps(manifest, indent=2) + "\n"
-        write_whole(self.output / MANIFEST, text.encode())
+        _files.write_whole(self.output / MANIFEST, text.encode())
 
 
 def run_part(part: Part, tables: Tables, options: Options) -> int:

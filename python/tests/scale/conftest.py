@@ -1,10 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Models for tables, and a cache of plans that nobody else uses."""
+"""Models for tables."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -50,14 +48,3 @@ def pictures(models: Path) -> Path:
     path = models / "pictures.aimodel"
     corten.save(program, path)
     return path
-
-
-@pytest.fixture(scope="session", autouse=True)
-def _cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Workers of clusters have the environment of the session."""
-    before = os.environ.get("CORTEN_CACHE")
-    os.environ["CORTEN_CACHE"] = str(tmp_path_factory.mktemp("cache"))
-    yield
-    del os.environ["CORTEN_CACHE"]
-    if before is not None:
-        os.environ["CORTEN_CACHE"] = before

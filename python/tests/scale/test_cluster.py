@@ -3,8 +3,11 @@
 
 from __future__ import annotations
 
+import json
 import os
+import socket
 import sys
+import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -227,3 +230,40 @@ def test_verify(cluster: Cluster) -> None:
     assert names["bb"].passed
     with pytest.raises(TypeError, match="needs a check"):
         corten.ray.verify(["a"])
+
+
+def _free_port() -> int:
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        port: int = found.getsockname()[1]
+        return port
+
+
+def test_app(cluster: Cluster, pictures: Path, data: Path) -> None:
+    """A replica answers as ``corten serve`` does."""
+    from ray import serve
+
+    rows = pq.read_table(data).slice(0, 3)
+    expected = Predictor(pictures)(rows)["score"].to_pylist()
+    image = rows["image"].combine_chunks().to_numpy_ndarray()
+    inputs = [
+        {"name": name, "datatype": "FP32", "shape": array.shape, "data": array.tolist()}
+        for name, array in (("image", image), ("weight", rows["weight"].to_numpy()))
+    ]
+    port = _free_port()
+    serve.start(http_options={"host": "127.0.0.1", "port": port})
+    try:
+        serve.run(corten.ray.app(pictures, max_replicas=2, max_batch=4))
+        request = urllib.request.Request(
+            f"http://127.0.0.1:{port}/v2/models/pictures/infer",
+            json.dumps({"inputs": inputs}).encode(),
+            {"Content-Type": "application/json"},
+        )
+        with urllib.request.urlopen(request, timeout=60) as answer:
+            outputs = json.load(answer)["outputs"]
+        (score,) = [each["data"] for each in outputs if each["name"] == "score"]
+        np.testing.assert_allclose(score, expected, rtol=1e-5)
+    finally:
+        serve.shutdown()
+    with pytest.raises(TypeError, match="needs a model"):
+        corten.ray.app()
