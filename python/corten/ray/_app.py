@@ -27,7 +27,7 @@ def app(
     """Models as an application of Ray Serve's: ``serve.run(corten.ray.app(path))``.
 
     The routes are those of ``corten serve``, for any number of ``paths``, each of
-    them an asset, or ``NAME=PATH``. A replica is a server with an engine of
+    them an asset, a bundle, or ``NAME=PATH``. A replica is a server with an engine of
     ``num_cpus`` threads; there are as many as keep the requests that each works
     on near ``target_ongoing_requests``.
 
@@ -45,14 +45,13 @@ def app(
     def build() -> Any:
         """The server of a replica, made where the replica is."""
         from corten.serve._app import Application
-        from corten.serve._models import Catalogue, load
+        from corten.serve._models import load
         from corten.serve._settings import Settings
 
-        catalogue = Catalogue()
-        for path in models:
-            named, model, _ = load(path, num_cpus)
-            catalogue.add(named, model.functions)
-        return Application(catalogue, Settings(**settings)).gateway
+        loaded = load(models, num_cpus)
+        return Application(
+            loaded.catalogue, Settings(**settings), loaded.languages
+        ).gateway
 
     server: Any = serve.ingress(build)()
     deployment: Any = serve.deployment(

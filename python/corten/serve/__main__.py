@@ -9,7 +9,7 @@ from dataclasses import fields
 from pathlib import Path
 
 from corten import _command
-from corten.serve._models import Catalogue, load
+from corten.serve._models import load
 from corten.serve._settings import Settings
 
 
@@ -23,7 +23,10 @@ def _parser() -> _command.Parser:
         ],
     )
     parser.add_argument(
-        "paths", nargs="+", metavar="PATH", help="an asset, or NAME=PATH"
+        "paths",
+        nargs="+",
+        metavar="PATH",
+        help="an asset, a bundle of a language model, or NAME=PATH",
     )
     add = parser.add_argument
     add("--host", default="127.0.0.1", help="where to listen (default: %(default)s)")
@@ -111,16 +114,17 @@ def main(arguments: Sequence[str]) -> int:
         from corten.serve._server import serve
     except ImportError as error:
         raise _command.missing("serve", error) from error
-    catalogue = Catalogue()
-    notes = []
-    for path in options.paths:
-        name, model, messages = load(path, options.threads)
-        catalogue.add(name, model.functions)
-        notes += [(name, message) for message in messages]
+    loaded = load(options.paths, options.threads)
     _log.set_up()
-    for name, message in notes:
-        _log.warning(message, name=name)
-    return serve(catalogue, settings, host=options.host, port=options.port)
+    for name, note in loaded.notes:
+        _log.warning(note, name=name)
+    return serve(
+        loaded.catalogue,
+        loaded.languages,
+        settings,
+        host=options.host,
+        port=options.port,
+    )
 
 
 if __name__ == "__main__":

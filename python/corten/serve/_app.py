@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The routes of the Open Inference Protocol, version 2."""
+"""The routes of the Open Inference Protocol, version 2, and the application."""
 
 from __future__ import annotations
 
-import asyncio
+from collections.abc import Mapping
 from importlib import metadata
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -15,19 +15,16 @@ from starlette.routing import Route
 
 from corten.serve import _log
 from corten.serve._batching import Overloaded, Runner, why_not_together
-from corten.serve._gateway import (
-    ClientLeft,
-    Gateway,
-    HTTPError,
-    error_answer,
-    json_answer,
-)
+from corten.serve._gateway import Gateway, HTTPError, error_answer, json_answer
 from corten.serve._metrics import Metrics
 from corten.serve._models import VERSION, Catalogue, Served
+from corten.serve._openai import LanguageRoutes
 from corten.serve._protocol import LENGTH_HEADER, BadRequest, encode, parse
+from corten.serve._requests import Deadline, read_body, wait_for
 from corten.serve._settings import Settings
 
-_Result = TypeVar("_Result")
+if TYPE_CHECKING:
+    from corten.llm import LanguageModel
 
 
 def _release() -> str:
@@ -37,82 +34,19 @@ def _release() -> str:
         return "not installed"
 
 
-class _Deadline:
-    """When a request has taken too long."""
-
-    def __init__(self, seconds: float) -> None:
-        self.seconds = seconds
-        self._end = asyncio.get_running_loop().time() + seconds
-
-    def shorten(self, seconds: float | None) -> None:
-        """To what the client says, if that is less."""
-        if seconds is not None and seconds < self.seconds:
-            self._end += seconds - self.seconds
-            self.seconds = seconds
-
-    def left(self) -> float:
-        return self._end - asyncio.get_running_loop().time()
-
-
-async def _read(
-    request: Request, max_body: int, deadline: _Deadline
-) -> bytes | bytearray:
-    """The body. Raises ``HTTPError`` and ``ClientLeft``."""
-    encoding = request.headers.get("content-encoding", "identity")
-    if encoding != "identity":
-        raise HTTPError(415, f"bodies in {encoding[:32]} are not supported: send plain")
-    too_large = HTTPError(413, f"the body has more than {max_body} bytes")
-    length = request.headers.get("content-length", "")
-    if length.isdigit() and int(length[:20]) > max_body:
-        raise too_large
-    body = bytearray()
-    try:
-        async with asyncio.timeout(deadline.left()):
-            while True:
-                message = await request.receive()
-                if message["type"] == "http.disconnect":
-                    raise ClientLeft
-                part: bytes = message.get("body", b"")
-                if len(body) + len(part) > max_body:
-                    raise too_large
-                if not message.get("more_body", False):
-                    # Most bodies come in one piece.
-                    return body + part if body else part
-                body += part
-    except TimeoutError:
-        text = f"the body did not come within {deadline.seconds:g} s"
-        raise HTTPError(408, text, {"Connection": "close"}) from None
-
-
-async def _wait(
-    request: Request, future: asyncio.Future[_Result], deadline: _Deadline
-) -> _Result:
-    """The result, if it comes in time and the client waits for it."""
-    leaving = asyncio.ensure_future(request.receive())
-    either: set[asyncio.Future[Any]] = {future, leaving}
-    try:
-        await asyncio.wait(
-            either,
-            timeout=deadline.left(),
-            return_when=asyncio.FIRST_COMPLETED,
-        )
-        if future.done():
-            return future.result()
-        if leaving.done():
-            raise ClientLeft
-        raise HTTPError(504, f"no result within {deadline.seconds:g} s")
-    finally:
-        leaving.cancel()
-        future.cancel()
-
-
 class Application:
     """The server of some models, for any server of ASGI."""
 
-    def __init__(self, catalogue: Catalogue, settings: Settings) -> None:
+    def __init__(
+        self,
+        catalogue: Catalogue,
+        settings: Settings,
+        languages: Mapping[str, LanguageModel] | None = None,
+    ) -> None:
         self._catalogue = catalogue
         self._settings = settings
         self._metrics = Metrics()
+        self._languages = LanguageRoutes(languages or {}, settings, self._metrics)
         self._runners: dict[Served, Runner] = {}
         for served in catalogue.all():
             self._runners[served] = self._runner(served)
@@ -149,9 +83,10 @@ class Application:
                 Route(f"{prefix}/ready", self._model_ready),
                 Route(f"{prefix}/infer", self._infer, methods=["POST"]),
             ]
-        return routes
+        return [*routes, *self._languages.routes()]
 
     def close(self) -> None:
+        self._languages.close()
         for runner in self._runners.values():
             runner.close()
 
@@ -180,10 +115,10 @@ class Application:
         return json_answer({"name": served.name, "ready": True})
 
     async def _infer(self, request: Request) -> Response:
-        deadline = _Deadline(self._settings.timeout)
+        deadline = Deadline(self._settings.timeout)
         served = self._asked_for(request)
         max_body = self._settings.max_body
-        body = await _read(request, max_body, deadline)
+        body = await read_body(request, max_body, deadline)
         try:
             length = request.headers.get(LENGTH_HEADER)
             asked = parse(body, length, served.inputs, served.outputs, max_body)
@@ -192,7 +127,7 @@ class Application:
         deadline.shorten(asked.timeout)
         try:
             future = self._runners[served].submit(asked.inputs)
-            results = await _wait(request, future, deadline)
+            results = await wait_for(request, future, deadline)
         except Overloaded as error:
             raise HTTPError(429, str(error), {"Retry-After": "1"}) from None
         except MemoryError:

@@ -45,14 +45,17 @@ def json_answer(
     return Response(text, status, headers, "application/json")
 
 
-def error_answer(path: str, error: HTTPError) -> Response:
+def error_body(path: str, error: HTTPError) -> dict[str, Any]:
     """As the protocol says it that the path belongs to."""
-    body: dict[str, Any] = {"error": error.message}
-    if path.startswith("/v1/"):
-        kind = "invalid_request_error" if error.status < 500 else "server_error"
-        details = {"type": kind, "param": None, "code": None}
-        body = {"error": {"message": error.message, **details}}
-    return json_answer(body, error.status, error.headers)
+    if not path.startswith("/v1/"):
+        return {"error": error.message}
+    kind = "invalid_request_error" if error.status < 500 else "server_error"
+    details = {"type": kind, "param": None, "code": None}
+    return {"error": {"message": error.message, **details}}
+
+
+def error_answer(path: str, error: HTTPError) -> Response:
+    return json_answer(error_body(path, error), error.status, error.headers)
 
 
 class Gateway:

@@ -4,15 +4,20 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy.typing as npt
 
 import corten
+import corten.llm
 from corten._command import CommandError
+from corten.llm import is_bundle
+
+if TYPE_CHECKING:
+    from corten.llm import LanguageModel
 
 #: What the protocol calls element types, by the engine's names for them.
 DATATYPES = {
@@ -162,23 +167,54 @@ def _check_types(name: str, function: corten.Function) -> None:
             )
 
 
-def split_name(argument: str) -> tuple[str, Path]:
-    """NAME=PATH, or a path that has the name in it."""
+@dataclass
+class Loaded:
+    """What a server was told to serve."""
+
+    catalogue: Catalogue
+    #: Language models by name.
+    languages: dict[str, LanguageModel]
+    #: What there is to say, each with the name of the model.
+    notes: list[tuple[str, str]]
+
+
+def load(arguments: Sequence[str], threads: int | None) -> Loaded:
+    """Load each PATH or NAME=PATH.
+
+    Raises ``CommandError`` and ``ValueError`` for what cannot be served.
+    """
+    loaded = Loaded(Catalogue(), {}, [])
+    for argument in arguments:
+        name, path = _split_name(argument)
+        with warnings.catch_warnings(record=True) as messages:
+            warnings.simplefilter("always")
+            if is_bundle(path):
+                # The ending of a folder's name is a part of it, as in qwen2-0.5b.
+                _add_language(loaded, name or path.resolve().name, path, threads)
+                continue
+            name = name or path.resolve().stem
+            loaded.catalogue.add(name, corten.load(path, threads=threads).functions)
+        loaded.notes += [(name, str(message.message)) for message in messages]
+    return loaded
+
+
+def _split_name(argument: str) -> tuple[str | None, Path]:
+    """NAME=PATH, or a path."""
     name, sign, path = argument.partition("=")
     # An equals sign further behind belongs to the path.
-    if sign and "/" not in name and not Path(argument).exists():
-        if not name or not path:
-            raise CommandError(f"{argument}: want PATH or NAME=PATH")
-        return name, Path(path)
-    return Path(argument).resolve().stem, Path(argument)
+    if not sign or "/" in name or Path(argument).exists():
+        return None, Path(argument)
+    if not name or not path:
+        raise CommandError(f"{argument}: want PATH or NAME=PATH")
+    return name, Path(path)
 
 
-def load(
-    argument: str, threads: int | None
-) -> tuple[str, corten.CompiledModel, list[str]]:
-    """The name, the model, and what there is to say about it."""
-    name, path = split_name(argument)
-    with warnings.catch_warnings(record=True) as messages:
-        warnings.simplefilter("always")
-        model = corten.load(path, threads=threads)
-    return name, model, [str(message.message) for message in messages]
+def _add_language(loaded: Loaded, name: str, path: Path, threads: int | None) -> None:
+    if name in loaded.languages:
+        raise CommandError(
+            f"two models have the name {name}; NAME=PATH gives one another name"
+        )
+    try:
+        loaded.languages[name] = corten.llm.load(path, threads=threads)
+    except ImportError as error:
+        raise CommandError(str(error)) from error

@@ -95,7 +95,7 @@ def describe(value: Value) -> str:
     return f"{DATATYPES[value.dtype]}[{', '.join(axes)}]"
 
 
-def parse_json(text: bytes | memoryview) -> dict[str, Any]:
+def parse_json(text: bytes | bytearray | memoryview) -> dict[str, Any]:
     """The object that a body is. Raises ``BadRequest``."""
     try:
         value = json.loads(bytes(text))

@@ -3,11 +3,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import math
 import signal
 import socket
 import time
+from collections.abc import Mapping
 from types import FrameType
+from typing import TYPE_CHECKING
 
 import uvicorn
 
@@ -15,6 +18,13 @@ from corten.serve import _log
 from corten.serve._app import Application
 from corten.serve._models import Catalogue
 from corten.serve._settings import Settings
+
+if TYPE_CHECKING:
+    from corten.llm import LanguageModel
+
+
+#: How long connections stay open after the last answer, in seconds.
+_LAST_WORDS = 0.5
 
 
 class _Server(uvicorn.Server):
@@ -56,6 +66,17 @@ class _Server(uvicorn.Server):
         is_late = time.monotonic() > self._deadline
         return self.force_exit or is_late or self._gateway.in_flight == 0
 
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        for server in self.servers:
+            server.close()
+        for listening in sockets or []:
+            listening.close()
+        # A request that is on its way is told 503 rather than nothing.
+        end = time.monotonic() + _LAST_WORDS
+        while self.server_state.connections and time.monotonic() < end:
+            await asyncio.sleep(0.02)
+        await super().shutdown(sockets)
+
 
 def _listen(host: str, port: int) -> socket.socket:
     """Raises ``OSError`` that says where."""
@@ -73,10 +94,17 @@ def _listen(host: str, port: int) -> socket.socket:
     return listening
 
 
-def serve(catalogue: Catalogue, settings: Settings, *, host: str, port: int) -> int:
+def serve(
+    catalogue: Catalogue,
+    languages: Mapping[str, LanguageModel],
+    settings: Settings,
+    *,
+    host: str,
+    port: int,
+) -> int:
     """Serve until SIGINT or SIGTERM comes."""
     listening = _listen(host, port)
-    app = Application(catalogue, settings)
+    app = Application(catalogue, settings, languages)
     if settings.token is None and not host.startswith(("127.", "::1", "localhost")):
         _log.warning("anyone who reaches this host may ask: there is no token")
     config = uvicorn.Config(

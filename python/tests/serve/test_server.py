@@ -247,8 +247,10 @@ class TestLoad:
             idle = http.client.HTTPConnection(host, int(port), timeout=60)
             idle.request("GET", "/v2/health/ready")
             idle.getresponse().read()
-            accepted = [pool.submit(ask, server, path, slow_body(64)) for _ in range(6)]
-            wait_for(server, "corten_requests_in_flight", 6)
+            body = slow_body(64)
+            accepted = [pool.submit(ask, server, path, body) for _ in range(6)]
+            # With the one that asks for it.
+            wait_for(server, "corten_requests_in_flight", 7)
             server.ask_to_end()
             time.sleep(0.2)
             # Whoever comes now is told so.

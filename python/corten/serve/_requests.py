@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""What routes do with a request: read it, and wait with its client."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any, TypeVar
+
+from starlette.requests import Request
+
+from corten.serve._gateway import ClientLeft, HTTPError
+
+_Result = TypeVar("_Result")
+
+
+class Deadline:
+    """When a request has taken too long."""
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+        self._end = asyncio.get_running_loop().time() + seconds
+
+    def shorten(self, seconds: float | None) -> None:
+        """To what the client says, if that is less."""
+        if seconds is not None and seconds < self.seconds:
+            self._end += seconds - self.seconds
+            self.seconds = seconds
+
+    def left(self) -> float:
+        return self._end - asyncio.get_running_loop().time()
+
+
+async def read_body(
+    request: Request, max_body: int, deadline: Deadline
+) -> bytes | bytearray:
+    """The body. Raises ``HTTPError`` and ``ClientLeft``."""
+    encoding = request.headers.get("content-encoding", "identity")
+    if encoding != "identity":
+        raise HTTPError(415, f"bodies in {encoding[:32]} are not supported: send plain")
+    too_large = HTTPError(413, f"the body has more than {max_body} bytes")
+    length = request.headers.get("content-length", "")
+    if length.isdigit() and int(length[:20]) > max_body:
+        raise too_large
+    body = bytearray()
+    try:
+        async with asyncio.timeout(deadline.left()):
+            while True:
+                message = await request.receive()
+                if message["type"] == "http.disconnect":
+                    raise ClientLeft
+                part: bytes = message.get("body", b"")
+                if len(body) + len(part) > max_body:
+                    raise too_large
+                if not message.get("more_body", False):
+                    # Most bodies come in one piece.
+                    return body + part if body else part
+                body += part
+    except TimeoutError:
+        text = f"the body did not come within {deadline.seconds:g} s"
+        raise HTTPError(408, text, {"Connection": "close"}) from None
+
+
+async def wait_for(
+    request: Request, future: asyncio.Future[_Result], deadline: Deadline
+) -> _Result:
+    """The result, if it comes in time and the client waits for it."""
+    leaving = asyncio.ensure_future(request.receive())
+    either: set[asyncio.Future[Any]] = {future, leaving}
+    try:
+        await asyncio.wait(
+            either,
+            timeout=deadline.left(),
+            return_when=asyncio.FIRST_COMPLETED,
+        )
+        if future.done():
+            return future.result()
+        if leaving.done():
+            raise ClientLeft
+        raise HTTPError(504, f"no result within {deadline.seconds:g} s")
+    finally:
+        leaving.cancel()
+        future.cancel()

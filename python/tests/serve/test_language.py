@@ -1,0 +1,292 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Language models, as OpenAI's client asks for them."""
+
+from __future__ import annotations
+
+import json
+import math
+import urllib.request
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import openai
+import pytest
+from support.bundles import TinyBundle, write_bundle
+from support.serving import Server
+
+import corten.llm
+
+
+@pytest.fixture(scope="module")
+def bundle(tmp_path_factory: pytest.TempPathFactory) -> TinyBundle:
+    return write_bundle(tmp_path_factory.mktemp("llm") / "tiny-0.1")
+
+
+@pytest.fixture(scope="module")
+def model(bundle: TinyBundle) -> corten.llm.LanguageModel:
+    return corten.llm.load(bundle.path)
+
+
+@pytest.fixture(scope="module")
+def server(bundle: TinyBundle) -> Iterator[Server]:
+    with Server(bundle.path, "--max-sequences", "4", "--max-queue", "64") as server:
+        yield server
+
+
+@pytest.fixture
+def client(server: Server) -> openai.OpenAI:
+    return openai.OpenAI(base_url=f"{server.url}/v1", api_key="none", max_retries=0)
+
+
+def expected(model: corten.llm.LanguageModel, prompt: Any, **options: Any) -> str:
+    return "".join(model.generate(prompt, **options))
+
+
+def test_models(client: openai.OpenAI) -> None:
+    assert [one.id for one in client.models.list()] == ["tiny-0.1"]
+    assert client.models.retrieve("tiny-0.1").owned_by == "corten"
+    with pytest.raises(openai.NotFoundError, match=r"models here: tiny-0\.1"):
+        client.models.retrieve("other")
+
+
+def test_completion(client: openai.OpenAI, model: corten.llm.LanguageModel) -> None:
+    answer = client.completions.create(
+        model="tiny-0.1", prompt="The quick", max_tokens=20, temperature=0
+    )
+    (choice,) = answer.choices
+    assert choice.text == expected(model, "The quick", max_tokens=20)
+    assert choice.finish_reason in ("length", "stop")
+    assert answer.usage is not None
+    assert answer.usage.prompt_tokens == len(model.tokens_of("The quick"))
+    assert 0 < answer.usage.completion_tokens <= 20
+
+
+def test_several_prompts(
+    client: openai.OpenAI, model: corten.llm.LanguageModel
+) -> None:
+    prompts = ["The quick", "lazy dog"]
+    answer = client.completions.create(
+        model="tiny-0.1", prompt=prompts, max_tokens=12, temperature=0, n=2
+    )
+    assert [choice.index for choice in answer.choices] == [0, 1, 2, 3]
+    for choice in answer.choices:
+        prompt = prompts[choice.index // 2]
+        assert choice.text == expected(model, prompt, max_tokens=12)
+    tokens = model.tokens_of("The quick")
+    answer = client.completions.create(
+        model="tiny-0.1", prompt=tokens, max_tokens=12, temperature=0
+    )
+    assert answer.choices[0].text == expected(model, "The quick", max_tokens=12)
+
+
+def test_streamed_completion(
+    client: openai.OpenAI, model: corten.llm.LanguageModel
+) -> None:
+    chunks = list(
+        client.completions.create(
+            model="tiny-0.1",
+            prompt="The quick",
+            max_tokens=30,
+            temperature=0,
+            stream=True,
+            stream_options={"include_usage": True},
+        )
+    )
+    text = "".join(chunk.choices[0].text for chunk in chunks[:-1])
+    assert text == expected(model, "The quick", max_tokens=30)
+    assert len(chunks) > 3
+    assert chunks[-2].choices[0].finish_reason in ("length", "stop")
+    assert chunks[-1].usage is not None
+    assert chunks[-1].usage.completion_tokens > 0
+
+
+def test_chat(client: openai.OpenAI, model: corten.llm.LanguageModel) -> None:
+    messages: Any = [
+        {"role": "system", "content": "Be brief."},
+        {"role": "user", "content": [{"type": "text", "text": "Hello"}]},
+    ]
+    wanted = expected(model, messages, max_tokens=24)
+    answer = client.chat.completions.create(
+        model="tiny-0.1", messages=messages, max_completion_tokens=24, temperature=0
+    )
+    assert answer.choices[0].message.role == "assistant"
+    assert answer.choices[0].message.content == wanted
+    chunks = list(
+        client.chat.completions.create(
+            model="tiny-0.1",
+            messages=messages,
+            max_tokens=24,
+            temperature=0,
+            stream=True,
+        )
+    )
+    assert chunks[0].choices[0].delta.role == "assistant"
+    assert "".join(chunk.choices[0].delta.content or "" for chunk in chunks) == wanted
+    assert chunks[-1].choices[0].finish_reason in ("length", "stop")
+
+
+def test_seeds(client: openai.OpenAI, model: corten.llm.LanguageModel) -> None:
+    def ask(seed: int) -> list[str]:
+        answer = client.completions.create(
+            model="tiny-0.1",
+            prompt="The",
+            max_tokens=16,
+            temperature=1.5,
+            top_p=0.95,
+            seed=seed,
+            n=3,
+        )
+        return [choice.text for choice in answer.choices]
+
+    texts = ask(7)
+    options = {"max_tokens": 16, "temperature": 1.5, "top_p": 0.95}
+    assert texts[0] == expected(model, "The", seed=7, **options)
+    assert len(set(texts)) == 3
+    assert ask(7) == texts
+    assert ask(8)[0] == texts[1]
+
+
+def test_stop(client: openai.OpenAI, model: corten.llm.LanguageModel) -> None:
+    text = expected(model, "The quick", max_tokens=30)
+    stop = text[8:11]
+    answer = client.completions.create(
+        model="tiny-0.1", prompt="The quick", max_tokens=30, temperature=0, stop=[stop]
+    )
+    assert answer.choices[0].text == text[: text.index(stop)]
+    assert answer.choices[0].finish_reason == "stop"
+
+
+def test_logprobs(client: openai.OpenAI, model: corten.llm.LanguageModel) -> None:
+    answer = client.completions.create(
+        model="tiny-0.1", prompt="The", max_tokens=8, temperature=0, logprobs=3
+    )
+    found = answer.choices[0].logprobs
+    assert found is not None
+    assert found.tokens is not None
+    assert found.token_logprobs is not None
+    assert found.top_logprobs is not None
+    sequence = model.sequence("The", max_tokens=8, logprobs=3)
+    list(sequence)
+    assert len(found.tokens) == len(sequence.generated)
+    for value, one in zip(found.token_logprobs, sequence.logprobs, strict=False):
+        assert math.isclose(value, one.logprob, rel_tol=1e-4, abs_tol=1e-4)
+    # The most probable one is what was taken.
+    for value, top in zip(found.token_logprobs, found.top_logprobs, strict=True):
+        assert len(top) == 3
+        assert max(top.values()) == value
+    messages: Any = [{"role": "user", "content": "Hi"}]
+    streams = [
+        client.chat.completions.create(
+            model="tiny-0.1",
+            messages=messages,
+            max_tokens=8,
+            temperature=0,
+            logprobs=True,
+            top_logprobs=2,
+            stream=is_streamed,
+        )
+        for is_streamed in (False, True)
+    ]
+    whole = streams[0].choices[0].logprobs.content
+    parts = [
+        one
+        for chunk in streams[1]
+        for choice in chunk.choices
+        if choice.logprobs
+        for one in choice.logprobs.content
+    ]
+    assert [one.token for one in parts] == [one.token for one in whole]
+    assert all(len(one.top_logprobs) == 2 for one in parts)
+    assert bytes(whole[0].bytes).decode() == whole[0].token
+
+
+def test_many_at_once(client: openai.OpenAI, model: corten.llm.LanguageModel) -> None:
+    """More than run at a time, streamed and not; nobody gets another's text."""
+    prompts = [f"The {word}" for word in ("quick", "lazy", "brown", "café") * 4]
+    wanted = {prompt: expected(model, prompt, max_tokens=16) for prompt in prompts}
+
+    def ask(numbered: tuple[int, str]) -> str:
+        number, prompt = numbered
+        answer: Any = client.completions.create(
+            model="tiny-0.1",
+            prompt=prompt,
+            max_tokens=16,
+            temperature=0,
+            stream=number % 2 == 0,
+        )
+        if number % 2 == 0:
+            return "".join(chunk.choices[0].text for chunk in answer)
+        return str(answer.choices[0].text)
+
+    with ThreadPoolExecutor(16) as pool:
+        texts = list(pool.map(ask, enumerate(prompts)))
+    assert texts == [wanted[prompt] for prompt in prompts]
+
+
+def test_clients_that_leave(client: openai.OpenAI, server: Server) -> None:
+    """Their places are free again, however they left."""
+    for _ in range(6):
+        stream = client.completions.create(
+            model="tiny-0.1",
+            prompt="The",
+            max_tokens=400,
+            temperature=1,
+            n=4,
+            stream=True,
+            extra_body={"ignore_eos": True},
+        )
+        next(iter(stream))
+        stream.close()
+    answer = client.completions.create(
+        model="tiny-0.1", prompt="The", max_tokens=2, temperature=0
+    )
+    assert answer.choices[0].text
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"prompt": ""}, "no tokens"),
+        ({"prompt": []}, "prompt has to be"),
+        ({"prompt": [100_000]}, "there is no token 100000"),
+        ({"prompt": "word " * 2000}, "context of 512"),
+        ({"temperature": -1}, "temperature has to be"),
+        ({"top_p": 0}, "top_p cannot be 0"),
+        ({"n": 5}, "more than the 4"),
+        ({"max_tokens": -1}, "max_tokens has to be"),
+        ({"logit_bias": {"99999": 1}}, "there is no token 99999"),
+        ({"logprobs": 1000}, "logprobs has to be"),
+        ({"echo": True}, "does not support echo"),
+        ({"stop": ["a"] * 99}, "stop has to be"),
+    ],
+)
+def test_bad_requests(
+    client: openai.OpenAI, options: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(openai.BadRequestError, match=message):
+        client.completions.create(
+            **{"model": "tiny-0.1", "prompt": "The", "max_tokens": 4, **options}
+        )
+
+
+def test_other_errors(client: openai.OpenAI, server: Server) -> None:
+    with pytest.raises(openai.NotFoundError, match="there is no model other"):
+        client.completions.create(model="other", prompt="The")
+    with pytest.raises(openai.BadRequestError, match="does not support tools"):
+        client.chat.completions.create(
+            model="tiny-0.1",
+            messages=[{"role": "user", "content": "Hi"}],
+            tools=[{"type": "function", "function": {"name": "f"}}],
+        )
+    for path, body in (
+        ("completions", b"\xff["),
+        ("chat/completions", b"\xff["),
+        # Half a character.
+        ("completions", b'{"model": "tiny-0.1", "prompt": "\\ud800"}'),
+    ):
+        request = urllib.request.Request(f"{server.url}/v1/{path}", body)
+        with pytest.raises(urllib.error.HTTPError) as caught:
+            urllib.request.urlopen(request)
+        assert caught.value.code == 400
+        assert json.loads(caught.value.read())["error"]["message"]
