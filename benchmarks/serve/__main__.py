@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Puts load on ``corten serve``, and prints a JSON line for each phase.
+
+engine    calls without a server, as many rows as a batch has
+closed    clients that ask again as soon as they have their answer
+open      requests at a rate, whether others were answered or not
+mixed     closed, with bad requests, clients that leave and slow readers beside them
+shutdown  SIGTERM in the middle of closed: what was accepted is answered
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Coroutine
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+from benchmarks.serve import client, model
+from benchmarks.serve.client import Tally, Target
+
+ROOT = Path(__file__).parents[2]
+
+
+def parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="benchmarks.serve", description=__doc__)
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    add = parser.add_argument
+    add("--seconds", type=float, default=20, help="of each phase")
+    add("--clients", type=int, default=64)
+    add("--rate", type=float, help="of the open loop; half of closed's, if left out")
+    add("--width", type=int, default=2048)
+    add("--layers", type=int, default=8)
+    add("--max-batch", type=int, default=32)
+    add("--slow-readers", type=int, default=8)
+    add(
+        "--phases", nargs="+", default=["engine", "closed", "open", "mixed", "shutdown"]
+    )
+    return parser
+
+
+def start(
+    asset: Path, options: argparse.Namespace
+) -> tuple[subprocess.Popen[str], int]:
+    """A server, and its port."""
+    path = [str(ROOT / "python"), *filter(None, [os.environ.get("PYTHONPATH")])]
+    running = subprocess.Popen(
+        [
+            *(sys.executable, "-m", "corten.serve", asset, "--port", "0"),
+            *("--max-batch", str(options.max_batch)),
+            *("--max-queue", str(4 * options.clients)),
+        ],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(path)},
+    )
+    assert running.stdout is not None
+    line = running.stdout.readline()
+    if not line.startswith("listening on "):
+        raise SystemExit("the server did not start")
+    return running, int(line.rsplit(":", 1)[1])
+
+
+class Phases:
+    """The phases, against one server."""
+
+    def __init__(self, options: argparse.Namespace, target: Target, pid: int) -> None:
+        self._options = options
+        self._target = target
+        self._process = psutil.Process(pid)
+        self.engine: float | None = None
+        self.failed = False
+
+    def run(self, name: str, load: Coroutine[Any, Any, Tally]) -> None:
+        memory = self._megabytes()
+        begin = time.perf_counter()
+        tally = asyncio.run(load)
+        seconds = time.perf_counter() - begin
+        throughput = tally.answered / seconds
+        line: dict[str, Any] = {
+            "phase": name,
+            "seconds": round(seconds, 1),
+            "sent": tally.sent,
+            "answered": tally.answered,
+            "refused": tally.refused,
+            "wrong": tally.wrong,
+            "lost": tally.lost,
+            "p50_ms": tally.quantile(0.5),
+            "p99_ms": tally.quantile(0.99),
+            "per_second": round(throughput, 1),
+            "memory_mb": [memory, self._megabytes()],
+        }
+        if self.engine:
+            line["share_of_engine"] = round(throughput / self.engine, 3)
+        if tally.bad:
+            line["bad"] = dict(tally.bad)
+        show(line)
+        self.failed |= bool(tally.wrong or tally.lost)
+
+    def _megabytes(self) -> float | None:
+        try:
+            return round(self._process.memory_info().rss / 1e6, 1)
+        except psutil.NoSuchProcess:
+            return None
+
+    async def closed(self, seconds: float | None = None) -> Tally:
+        tally = Tally()
+        seconds = self._options.seconds if seconds is None else seconds
+        await client.closed_loop(self._target, tally, self._options.clients, seconds)
+        return tally
+
+    async def open(self, rate: float) -> Tally:
+        tally = Tally()
+        await client.open_loop(self._target, tally, rate, self._options.seconds)
+        return tally
+
+    async def mixed(self) -> Tally:
+        tally = Tally()
+        target, options, seconds = self._target, self._options, self._options.seconds
+        await asyncio.gather(
+            client.closed_loop(target, tally, options.clients, seconds),
+            client.bad_clients(target, tally, seconds, 0.02),
+            client.leaving_clients(target, tally, seconds, 0.02),
+            client.slow_readers(target, tally, options.slow_readers, seconds),
+        )
+        return tally
+
+    async def shutdown(self) -> Tally:
+        tally = Tally()
+        clients = self._options.clients
+        load = client.closed_loop(self._target, tally, clients, self._options.seconds)
+        task = asyncio.create_task(load)
+        await asyncio.sleep(self._options.seconds / 2)
+        self._process.send_signal(signal.SIGTERM)
+        await task
+        return tally
+
+
+def show(line: dict[str, Any]) -> None:
+    print(json.dumps(line), flush=True)
+
+
+def main() -> int:
+    options = parser().parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        asset = Path(folder) / "load.aimodel"
+        model.write(asset, options.width, options.layers)
+        samples = model.samples(asset)
+        engine = None
+        if "engine" in options.phases:
+            engine = model.rows_per_second(asset, options.max_batch, options.seconds)
+            show({"phase": "engine", "rows_per_second": round(engine, 1)})
+        server, port = start(asset, options)
+        try:
+            target = Target("127.0.0.1", port, "load", samples)
+            phases = Phases(options, target, server.pid)
+            phases.engine = engine
+            # Memory is compared with that of a server that has seen all of it.
+            warm = asyncio.run(phases.closed(min(5.0, options.seconds)))
+            rate = options.rate or max(
+                1.0, warm.answered / min(5.0, options.seconds) / 2
+            )
+            for name in options.phases:
+                if name == "open":
+                    phases.run(name, phases.open(rate))
+                elif name != "engine":
+                    phases.run(name, getattr(phases, name)())
+        finally:
+            server.terminate()
+            status = server.wait(60)
+        show({"phase": "end", "status": status})
+    return int(phases.failed or status != 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
