@@ -67,6 +67,10 @@ void tool::addPythonCommands(CLI::App &app, int &exitCode,
   };
   const Row rows[] = {
       {"batch", "Runs a model over the rows of files.", {"corten.batch"}},
+      {"eval", "Measures a language model on a text.", {"corten.llm", "eval"}},
+      {"generate",
+       "Continues a prompt with a language model.",
+       {"corten.llm", "generate"}},
       {"serve", "Serves models over HTTP.", {"corten.serve"}},
   };
   for (const Row &row : rows) {

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from support.bundles import write_bundle
 from support.command import Written, write
 
 
@@ -15,6 +16,12 @@ from support.command import Written, write
 def classifier(tmp_path_factory: pytest.TempPathFactory) -> Written:
     """With debug locations, as the converter writes them by default."""
     return write(tmp_path_factory.mktemp("assets"))
+
+
+@pytest.fixture(scope="session")
+def bundle(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A language model."""
+    return write_bundle(tmp_path_factory.mktemp("bundles") / "bundle").path
 
 
 @pytest.fixture

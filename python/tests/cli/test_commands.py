@@ -34,6 +34,9 @@ from support.runtime import _call
 
 from corten import _types, convert_pt2, open_pt2
 
+#: Commands that take the bundle of a language model.
+LANGUAGE = ("eval", "generate")
+
 
 def check_type(value: Any, kind: Any) -> None:
     """Is the data what its declaration says, no more and no less?"""
@@ -658,8 +661,17 @@ class TestStrip:
 class TestHelp:
     @pytest.mark.parametrize("command", commands())
     def test_examples_run(
-        self, command: str, classifier: Written, tmp_path: Path
+        self,
+        command: str,
+        classifier: Written,
+        tmp_path: Path,
+        request: pytest.FixtureRequest,
     ) -> None:
+        if command in LANGUAGE:
+            for name in ("bundle", "other"):
+                folder = request.getfixturevalue("bundle")
+                shutil.copytree(folder, tmp_path / name)
+            (tmp_path / "text.txt").write_text("Some text to measure on.")
         for name in ("model", "before", "after"):
             shutil.copytree(classifier.path, tmp_path / f"{name}.aimodel")
         for name in ("model", "encoder", "decoder"):
@@ -680,7 +692,8 @@ class TestHelp:
             # The model has debug locations with absolute paths, which is a
             # finding; everything else is well.
             assert answer.status in ((0, 1) if command == "doctor" else (0,)), example
-            assert not answer.err
+            # How fast a text came is no part of it.
+            assert not answer.err or command == "generate"
 
     def test_no_command(self) -> None:
         answer = corten()

@@ -22,8 +22,8 @@ from coreai_torch import TorchConverter
 WIDTH, HEADS, LAYERS = 32, 4, 2
 VOCABULARY = 384
 CONTEXT = 512
-#: The calls of the static form: lengths of the cache, and numbers of tokens.
-LENGTHS, COUNTS = (64, CONTEXT), (1, 16)
+#: The calls of the static form: numbers of tokens, and lengths of the cache.
+CALLS = {1: (CONTEXT,), 16: (64, CONTEXT)}
 
 TEMPLATE = (
     "{% for message in messages %}<|im_start|>{{ message.role }}\n"
@@ -221,20 +221,20 @@ def static_program(model: Tiny) -> Any:
     """One function for each length of the cache and number of tokens."""
     converter = TorchConverter()
     converter.add_exported_program(
-        _export(LoadEmbeddings(model), ()),
+        torch.export.export(LoadEmbeddings(model), ()),
         output_names=["embedding_table"],
         entrypoint_name="load_embeddings",
     )
     table = model.embedding.weight[:, None]
-    for count in COUNTS:
+    for count, lengths in CALLS.items():
         tokens = torch.zeros(1, count, dtype=torch.int32)
         converter.add_exported_program(
-            _export(GatherEmbeddings(), (tokens, table)),
+            torch.export.export(GatherEmbeddings(), (tokens, table)),
             input_names=["in_new_token_ids", "embedding_table"],
             output_names=["gathered_embeddings"],
             entrypoint_name=f"gather_embeddings_{count}",
         )
-        for length in LENGTHS:
+        for length in lengths:
             cache = torch.zeros(LAYERS, 1, WIDTH, 1, length)
             args = (
                 torch.zeros(1, count, 1, WIDTH),
