@@ -7,6 +7,7 @@
 #include "corten/Compiler/Compiler.h"
 #include "corten/Inspect/Archive.h"
 #include "corten/Model/Convert.h"
+#include "corten/Support/DiagnosticError.h"
 
 #include "llvm/Support/MathExtras.h"
 
@@ -52,6 +53,30 @@ corten::loadForEngine(Model &model, runtime::LoadOptions options) {
 llvm::Expected<std::shared_ptr<runtime::Model>>
 corten::loadForEngine(mlir::ModuleOp program, runtime::LoadOptions options) {
   return loadPlan(compileProgram(program), std::move(options));
+}
+
+llvm::Expected<WatchedModel> corten::loadWatched(mlir::ModuleOp program,
+                                                 llvm::StringRef graph,
+                                                 llvm::ArrayRef<uint64_t> ops,
+                                                 runtime::LoadOptions options) {
+  mlir::OwningOpRef<mlir::ModuleOp> copy = program.clone();
+  DiagnosticError error(program.getContext());
+  mlir::FailureOr<std::vector<WatchedValue>> values =
+      watchValues(*copy, graph, ops);
+  if (failed(values))
+    return error.take("the program cannot be looked into");
+  llvm::Expected<std::shared_ptr<runtime::Model>> model =
+      loadForEngine(*copy, std::move(options));
+  if (!model)
+    return model.takeError();
+  return WatchedModel{std::move(*model), std::move(*values)};
+}
+
+llvm::Expected<std::shared_ptr<runtime::Model>>
+corten::loadNumbered(mlir::ModuleOp program, runtime::LoadOptions options) {
+  mlir::OwningOpRef<mlir::ModuleOp> copy = program.clone();
+  locateByNumber(*copy);
+  return loadForEngine(*copy, std::move(options));
 }
 
 /// What `path` is, as a program that can be compiled.

@@ -15,6 +15,7 @@
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
@@ -65,6 +66,16 @@ struct EngineFunction {
   size_t index = 0;
 
   const Function &function() const { return engine->model->functions()[index]; }
+};
+
+/// A step of a call, for those who ask where the time goes.
+struct Step {
+  std::string kernel;
+  std::string variant;
+  std::string location;
+  int64_t nanoseconds = 0;
+  int depth = 0;
+  std::vector<std::string> outputs;
 };
 
 /// A call that goes back to the others when it is over.
@@ -330,22 +341,49 @@ nb::dict Arguments::results() const {
   return results;
 }
 
-static nb::dict call(const EngineFunction &self, const nb::args &args,
-                     nb::handle out, nb::handle states,
-                     const nb::kwargs &kwargs) {
+static nb::dict run(const EngineFunction &self, const nb::args &args,
+                    nb::handle out, nb::handle states, const nb::kwargs &kwargs,
+                    StepObserver observer) {
   Lease lease(self);
   Arguments arguments(self, *lease);
   arguments.setInputs(args, kwargs);
   arguments.setStates(states);
   arguments.setOutputs(out);
+  if (observer)
+    lease->setObserver(std::move(observer));
   Error error;
   {
     nb::gil_scoped_release unlock;
     error = lease->run();
   }
+  if (error && lease->wasRefused())
+    unwrap(std::move(error));
   if (error)
     throw std::runtime_error(error.message());
   return arguments.results();
+}
+
+static nb::dict call(const EngineFunction &self, const nb::args &args,
+                     nb::handle out, nb::handle states,
+                     const nb::kwargs &kwargs) {
+  return run(self, args, out, states, kwargs, nullptr);
+}
+
+static std::vector<Step> profile(const EngineFunction &self,
+                                 const nb::args &args, nb::handle states,
+                                 const nb::kwargs &kwargs) {
+  std::vector<Step> steps;
+  run(self, args, nb::none(), states, kwargs, [&](const StepEvent &event) {
+    Step &step = steps.emplace_back(Step{std::string(event.step),
+                                         std::string(event.variant),
+                                         std::string(event.location),
+                                         event.nanoseconds,
+                                         event.depth,
+                                         {}});
+    for (const Tensor &output : event.outputs)
+      step.outputs.push_back(bindings::describe(output));
+  });
+  return steps;
 }
 
 //===----------------------------------------------------------------------===//
@@ -597,8 +635,30 @@ static void bindFunction(nb::module_ &module) {
           },
           nb::arg("args"), nb::arg("kwargs"),
           "The same, in a thread of its own: `await` it.")
+      .def("profile", &profile, nb::arg("args"), nb::kw_only(),
+           nb::arg("states").none() = nb::none(), nb::arg("kwargs"),
+           "Runs it, and returns the steps that it took, in their order. "
+           "Takes and raises what a call does.")
       .def("__repr__", [](const EngineFunction &self) {
         return "corten.Function('" + self.function().name() + "')";
+      });
+}
+
+static void bindStep(nb::module_ &module) {
+  nb::class_<Step>(module, "Step", "A step of a call.")
+      .def_ro("kernel", &Step::kernel, "The kernel, or what else it is.")
+      .def_ro("variant", &Step::variant,
+              "Which variant of the kernel; empty: the portable one.")
+      .def_ro("location", &Step::location,
+              "The line of the program that it comes from.")
+      .def_ro("nanoseconds", &Step::nanoseconds,
+              "How long it took; control flow has what it runs in it.")
+      .def_ro("depth", &Step::depth, "How many steps it is inside of.")
+      .def_ro("outputs", &Step::outputs,
+              "The types and shapes of what it made.")
+      .def("__repr__", [](const Step &self) {
+        return "corten.Step('" + self.kernel + "', " +
+               std::to_string(self.nanoseconds) + " ns)";
       });
 }
 
@@ -690,6 +750,7 @@ static LoadOptions optionsOf(std::optional<int> threads,
 void corten::bindings::bindEngine(nb::module_ &module) {
   bindViews(module);
   bindStates(module);
+  bindStep(module);
   bindFunction(module);
   bindModel(module);
 
@@ -727,4 +788,32 @@ void corten::bindings::bindEngine(nb::module_ &module) {
       },
       nb::arg("received"), nb::arg("threads").none(), nb::arg("check").none(),
       nb::call_guard<nb::gil_scoped_release>(), "Raises ValueError.");
+  module.def(
+      "compile_watched",
+      [](ReceivedModule &received, const std::string &graph,
+         const std::vector<uint64_t> &ops, std::optional<int> threads) {
+        WatchedModel watched = bindings::unwrap(loadWatched(
+            *received.module, graph, ops, optionsOf(threads, std::nullopt)));
+        std::vector<std::tuple<uint64_t, unsigned, std::string>> values;
+        for (WatchedValue &value : watched.values)
+          values.emplace_back(value.op, value.result, std::move(value.output));
+        return std::pair(
+            std::make_shared<Engine>(std::move(watched.model), std::string()),
+            std::move(values));
+      },
+      nb::arg("received"), nb::arg("graph"), nb::arg("ops"),
+      nb::arg("threads").none(), nb::call_guard<nb::gil_scoped_release>(),
+      "A model with results of these ops as further outputs: op, result, name "
+      "of the output. Raises ValueError.");
+  module.def(
+      "compile_numbered",
+      [](ReceivedModule &received, std::optional<int> threads) {
+        return std::make_shared<Engine>(
+            bindings::unwrap(loadNumbered(*received.module,
+                                          optionsOf(threads, std::nullopt))),
+            std::string());
+      },
+      nb::arg("received"), nb::arg("threads").none(),
+      nb::call_guard<nb::gil_scoped_release>(),
+      "A model whose steps come from `op:NUMBER`. Raises ValueError.");
 }

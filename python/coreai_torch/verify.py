@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import io
+import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -19,6 +20,7 @@ from coreai_torch.debugging._culprits import Culprit, CulpritFinder, module_labe
 from coreai_torch.debugging._judging import OUTPUT, Comparison, Tolerance
 from coreai_torch.debugging._locations import Location, all_operations, entry_graph
 from coreai_torch.debugging._reference import decomposed, find_reference
+from coreai_torch.debugging._reports import as_dict, junit
 from coreai_torch.debugging._two_runs import Run
 
 if TYPE_CHECKING:
@@ -47,6 +49,13 @@ class Verification:
     culprits: list[Culprit]
     #: The script that was written, if there was a difference.
     script: Path | None = None
+    #: Where the program ran: ``"engine"`` or ``"interpreter"``.
+    backend: str = "engine"
+
+    @property
+    def first_divergence(self) -> Comparison | None:
+        """The first that differs, in the order of the graph."""
+        return next((c for c in self.comparisons if c.status == "fail"), None)
 
     @property
     def passed(self) -> bool:
@@ -96,6 +105,25 @@ class Verification:
         raise AssertionError(
             f"{len(failed)} of {len(considered)} values differ\n{text.getvalue()}"
         )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what JSON can hold."""
+        first = self.first_divergence
+        return {
+            "passed": self.passed,
+            "backend": self.backend,
+            "first_divergence": as_dict(first) if first else None,
+            "culprits": [culprit.describe() for culprit in self.culprits],
+            "comparisons": [as_dict(comparison) for comparison in self.comparisons],
+        }
+
+    def write_json(self, path: str | Path) -> None:
+        """Write all of it as JSON."""
+        Path(path).write_text(json.dumps(self.to_dict(), indent=2) + "\n")
+
+    def write_junit(self, path: str | Path, suite: str = "verify") -> None:
+        """Write a report in JUnit's form: a test case for each value."""
+        Path(path).write_text(junit(self.comparisons, suite))
 
     def write(self, output: TextIO | None = None) -> None:
         """Write a table by modules, the worst first, and where it goes wrong."""
@@ -234,6 +262,7 @@ def verify(
     folder: str | Path = ".",
     output: TextIO | None = None,
     quiet: bool = False,
+    backend: str | None = None,
 ) -> Verification:
     """Compare a model with what it was converted to, value by value.
 
@@ -256,11 +285,15 @@ def verify(
         folder: Where the script is written.
         output: Where the table goes; the standard output by default.
         quiet: Whether no table is written.
+        backend: Where the program runs: "engine", or "interpreter" for the one of
+            coreai-core. By default the engine, and the interpreter, with a
+            warning, for what the engine cannot run.
 
     Raises:
         TypeError: If ``model`` is neither.
-        ValueError: If the inputs do not fit, the path is no asset, or the program
-            is that of another model or has no debug information.
+        ValueError: If the inputs do not fit, the path is no asset, the program is
+            that of another model or has no debug information, or the back end
+            that was asked for cannot run it.
     """
     if isinstance(program, (str, Path)):
         program = _open(program)
@@ -275,13 +308,13 @@ def verify(
     _check_debug_information(program, entry_point)
     tolerance = Tolerance(rtol, atol)
     reference = find_reference(model, program, entry_point, inputs, tolerance)
-    run = Run(reference, program, entry_point, tolerance)
+    run = Run(reference, program, entry_point, tolerance, backend)
     of_nodes = run.compare()
     outputs = run.compare_outputs(of_nodes)
     finder = CulpritFinder(run, of_nodes)
     finder.mark_rewritten()
     culprits = finder.find() if run.failed_outputs else []
-    result = Verification([*of_nodes.values(), *outputs], culprits)
+    result = Verification([*of_nodes.values(), *outputs], culprits, backend=run.backend)
     script = culprits[0].script() if culprits else None
     if script is not None:
         path = Path(folder) / f"reproduce_{culprits[0].nodes[-1].name}.py"

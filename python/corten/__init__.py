@@ -33,6 +33,7 @@ from corten._native import (
     Parameter,
     State,
     States,
+    Step,
 )
 from corten._save import save
 from corten._types import (
@@ -88,6 +89,7 @@ __all__ = [
     "SavedProgram",
     "State",
     "States",
+    "Step",
     "Tensor",
     "Value",
     "Versions",

@@ -519,6 +519,38 @@ class Function:
         """
     def async_(self, *args: Any, **kwargs: Any) -> Coroutine[Any, Any, dict[str, Any]]:
         """The same, in a thread of its own: ``await`` it."""
+    def profile(
+        self,
+        *args: Any,
+        states: States | Mapping[str, State] | None = None,
+        **kwargs: Any,
+    ) -> list[Step]:
+        """Run it, and return the steps that it took, in their order.
+
+        Takes and raises what a call does.
+        """
+
+class Step:
+    """A step of a call."""
+
+    @property
+    def kernel(self) -> str:
+        """The kernel, or what else it is."""
+    @property
+    def variant(self) -> str:
+        """Which variant of the kernel; empty: the portable one."""
+    @property
+    def location(self) -> str:
+        """The line of the program that it comes from."""
+    @property
+    def nanoseconds(self) -> int:
+        """How long it took; control flow has what it runs in it."""
+    @property
+    def depth(self) -> int:
+        """How many steps it is inside of."""
+    @property
+    def outputs(self) -> list[str]:
+        """The types and shapes of what it made."""
 
 class CompiledModel:
     """A model that runs. ``corten.load`` and ``corten.compile`` make one."""
@@ -551,4 +583,10 @@ def compile_model(
 ) -> CompiledModel: ...
 def compile_received(
     received: ReceivedModule, threads: int | None, check: bool | None
+) -> CompiledModel: ...
+def compile_watched(
+    received: ReceivedModule, graph: str, ops: list[int], threads: int | None
+) -> tuple[CompiledModel, list[tuple[int, int, str]]]: ...
+def compile_numbered(
+    received: ReceivedModule, threads: int | None
 ) -> CompiledModel: ...

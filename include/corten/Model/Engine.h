@@ -8,6 +8,7 @@
 
 #include "corten/Model/Model.h"
 #include "corten/Runtime/Model.h"
+#include "corten/Transforms/WatchedValues.h"
 
 namespace corten {
 
@@ -30,6 +31,22 @@ loadForEngine(Model &model, runtime::LoadOptions options = {});
 /// The same for a program that is in no model. Weights are copied: it may go.
 llvm::Expected<std::shared_ptr<runtime::Model>>
 loadForEngine(mlir::ModuleOp program, runtime::LoadOptions options = {});
+
+/// A model that also returns what ops inside of a graph compute.
+struct WatchedModel {
+  std::shared_ptr<runtime::Model> model;
+  std::vector<WatchedValue> values;
+};
+
+/// The same with the results of some ops as further outputs of a graph.
+llvm::Expected<WatchedModel> loadWatched(mlir::ModuleOp program,
+                                         llvm::StringRef graph,
+                                         llvm::ArrayRef<uint64_t> ops,
+                                         runtime::LoadOptions options = {});
+
+/// The same with numbers of ops in the place of source lines.
+llvm::Expected<std::shared_ptr<runtime::Model>>
+loadNumbered(mlir::ModuleOp program, runtime::LoadOptions options = {});
 
 } // namespace corten
 

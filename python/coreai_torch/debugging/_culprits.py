@@ -154,6 +154,7 @@ class CulpritFinder:
             run.pairings,
             run.observed,
             self._judge,
+            run.backend,
         )
 
     def _judge(

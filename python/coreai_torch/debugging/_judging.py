@@ -87,8 +87,10 @@ class Tolerance:
         if self._atol is not None:
             return rtol, self._atol
         # Small elements of a tensor carry the errors of the large ones.
-        finite = np.abs(expected[np.isfinite(expected)]) if expected.size else expected
-        return rtol, rtol * float(finite.max(initial=0))
+        largest = float(np.abs(expected).max(initial=0))
+        if not math.isfinite(largest):
+            largest = float(np.abs(expected[np.isfinite(expected)]).max(initial=0))
+        return rtol, rtol * largest
 
     def judge(
         self, comparison: Comparison, pairs: Sequence[tuple[Any, _session.Array]]
@@ -103,17 +105,19 @@ class Tolerance:
                 continue
             actual = actual.reshape(expected.shape)
             rtol, atol = self.of(expected, value)
-            error = largest_difference(expected, actual)
+            # As weights are, which are the largest values of many programs.
+            is_same = np.array_equal(expected, actual)
+            error = 0.0 if is_same else largest_difference(expected, actual)
             allowed = atol if atol > 0 else np.finfo(float).tiny
             excess = error / allowed
-            failed = not is_close(expected, actual, rtol, atol)
+            failed = not is_same and not is_close(expected, actual, rtol, atol)
             if comparison.status != "unknown" and excess <= comparison.excess:
                 continue
             comparison.status = (
                 "fail" if failed or comparison.status == "fail" else "pass"
             )
             comparison.largest_error, comparison.excess = error, excess
-            comparison.psnr = _psnr(expected, actual)
+            comparison.psnr = math.inf if is_same else _psnr(expected, actual)
             comparison.rtol, comparison.atol = rtol, atol
 
     def judge_output(
@@ -145,8 +149,10 @@ def _psnr(expected: _session.Array, actual: _session.Array) -> float:
     both_same = (expected == actual) | (np.isnan(expected) & np.isnan(actual))
     if not np.all(is_finite | both_same):
         return -math.inf
-    ours = expected[is_finite].astype(np.complex128)
-    theirs = actual[is_finite].astype(np.complex128)
+    kinds = expected.dtype.kind + actual.dtype.kind
+    wide = np.complex128 if "c" in kinds else float
+    ours = expected[is_finite].astype(wide)
+    theirs = actual[is_finite].astype(wide)
     noise = float(np.mean(np.abs(ours - theirs) ** 2)) if ours.size else 0.0
     if noise == 0:
         return math.inf

@@ -52,6 +52,7 @@ class Part:
     actual: dict[str, _session.Array]
     largest_error: float
     diverges: bool
+    backend: str
 
     def script(self, description: str, rtol: float, atol: float) -> str:
         """Return a script that shows the difference without the model."""
@@ -65,6 +66,7 @@ class Part:
             expected=self.expected,
             rtol=rtol,
             atol=atol,
+            backend=self.backend,
         )
 
 
@@ -103,6 +105,7 @@ class Narrower:
         observed: Values of operations on the runtime, for those that have none
             in torch.
         judge: Compares two arrays.
+        backend: Where parts run.
     """
 
     def __init__(
@@ -113,6 +116,7 @@ class Narrower:
         pairings: Mapping[str, Sequence[_Pairing]],
         observed: Mapping[int, Any],
         judge: Judge,
+        backend: str,
     ) -> None:
         graph = reference.exported.graph
         self._nodes = {node.name: node for node in graph.nodes}
@@ -122,6 +126,7 @@ class Narrower:
         self._inputs = set(reference.binding.placeholders.values())
         self._observed = observed
         self._judge = judge
+        self._backend = backend
         operations: dict[Any, Any] = {
             Location(op).op_id(): op for op in all_operations(self._slicer.graph)
         }
@@ -245,8 +250,8 @@ class Narrower:
         indices: list[int],
     ) -> Part:
         last = nodes[-1]
-        loaded = _session.LoadedProgram(part.program)
-        function = loaded.model.load_function("main")
+        model, _loaded = _session.load_model(part.program, self._backend)
+        function = model.load_function("main")
         arguments = {name: _session.array_of(feeds[name]) for name in part.inputs}
         actual = _session.run_in_thread(_session.call(function, arguments))
         is_tuple = isinstance(self._values.get(last.name), (tuple, list))
@@ -271,6 +276,7 @@ class Narrower:
             actual,
             max(error for error, _ in verdicts),
             any(failed for _, failed in verdicts),
+            self._backend,
         )
 
     def _covered(

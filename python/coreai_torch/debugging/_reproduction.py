@@ -22,6 +22,14 @@ from coreai_torch.debugging import _session
 if TYPE_CHECKING:
     from coreai.authoring import AIProgram
 
+#: Programs run on the interpreter of coreai-core unless this is said.
+_ON_ENGINE = """\
+from coreai_torch import runtime
+
+runtime.install()
+
+"""
+
 _TEMPLATE = '''\
 """A difference between PyTorch and Core AI, on its own.
 
@@ -44,7 +52,7 @@ import torch
 from coreai.authoring import AIProgram
 from coreai.runtime import NDArray
 
-RTOL = {rtol!r}
+{back_end}RTOL = {rtol!r}
 ATOL = {atol!r}
 
 
@@ -218,6 +226,7 @@ def script(
     expected: Mapping[str, _session.Array],
     rtol: float,
     atol: float,
+    backend: str,
 ) -> str:
     """Return a script that runs some nodes in torch and what they became.
 
@@ -231,6 +240,7 @@ def script(
         expected: What torch computed for the outputs.
         rtol: Relative tolerance.
         atol: Absolute tolerance.
+        backend: Where the program runs.
     """
     tensors = {
         node.name: value
@@ -254,6 +264,7 @@ def script(
     dtypes = {name: str(t.dtype).partition(".")[2] for name, t in tensors.items()}
     return _TEMPLATE.format(
         description=description,
+        back_end=_ON_ENGINE if backend == "engine" else "",
         rtol=rtol,
         atol=atol,
         expected=function,

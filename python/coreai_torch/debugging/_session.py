@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Converted programs on the runtime of this machine.
+"""Converted programs on a back end: the interpreter of coreai-core, or the engine.
 
-A program is saved to a temporary asset and loaded through the asset's
-``executable()`` context, which is the way that works on every platform. The
+For the interpreter a program is saved to a temporary asset and loaded through the
+asset's ``executable()`` context, which is the way that works on every platform. The
 context stays open as long as somebody holds the loaded program.
 """
 
@@ -23,8 +23,9 @@ import numpy as np
 import torch
 from coreai._compiler import ir
 from coreai._compiler._mlir_libs._coreaiIR._bindings import mlir as _bindings
-from coreai.runtime import NDArray
+from coreai.runtime._ndarray import NDArray as OfficialNDArray
 
+import corten
 from coreai_torch.debugging._locations import (
     Location,
     all_operations,
@@ -32,12 +33,38 @@ from coreai_torch.debugging._locations import (
     entry_graph,
     symbol_name,
 )
+from corten._coreai_runtime import AIModel, NDArray, interpreter, is_installed
 
 if TYPE_CHECKING:
     from coreai.authoring import AIProgram
     from coreai.runtime import InferenceFunction, SpecializationOptions
 
 T = TypeVar("T")
+
+#: Where converted programs run.
+BACKENDS = ("engine", "interpreter")
+
+
+def chosen_backend(
+    backend: str | None, specialization_options: SpecializationOptions | None = None
+) -> str:
+    """The back end of this name; by default what ``coreai.runtime`` is.
+
+    Raises:
+        ValueError: If there is none of this name, or it takes no options.
+    """
+    if backend is None:
+        is_engine = is_installed() and specialization_options is None
+        return "engine" if is_engine else "interpreter"
+    if backend not in BACKENDS:
+        msg = f"there is no back end {backend!r}; there are {', '.join(BACKENDS)}"
+        raise ValueError(msg)
+    if backend == "engine" and specialization_options is not None:
+        msg = "specialization_options are for the interpreter, not for the engine"
+        raise ValueError(msg)
+    return backend
+
+
 Array = np.ndarray[Any, Any]
 
 #: Types of torch that numpy lacks -> integers of the same size, and the type.
@@ -212,9 +239,17 @@ class LoadedProgram:
                 self.exposed = _expose_results(entry_graph(module, exposed_graph))
         folder = TemporaryDirectory(prefix="coreai_torch-")
         asset = copy.save_asset(Path(folder.name) / "program.aimodel")
-        context = asset.executable(specialization_options)
+        context = interpreter(asset, specialization_options)
         self.model = run_in_thread(context.__aenter__())
         self.close = weakref.finalize(self, _close, context, folder)
+
+
+def load_model(program: AIProgram, backend: str) -> Any:
+    """The model of a program, and whatever keeps it loaded."""
+    if backend == "engine":
+        return AIModel._of(corten.compile(program)), None
+    loaded = LoadedProgram(program)
+    return loaded.model, loaded
 
 
 def tensor_to_array(tensor: torch.Tensor) -> Array:
@@ -233,7 +268,7 @@ def array_of(value: Any) -> Array:
     """The array that an input is given as: array, tensor, number or list."""
     if isinstance(value, torch.Tensor):
         return tensor_to_array(value)
-    if isinstance(value, NDArray):
+    if isinstance(value, OfficialNDArray):
         return np.array(value.numpy())
     return np.asarray(value)
 
@@ -270,7 +305,7 @@ def _to_ndarray(value: Any, dtype: str) -> NDArray:
 
 def bind_arguments(
     function: InferenceFunction, inputs: Mapping[str, Any]
-) -> tuple[dict[str, Any], dict[str, NDArray]]:
+) -> tuple[dict[str, Any], dict[str, Any]]:
     """Sort named values into inputs and states of a function, as arrays of its types.
 
     All of them are copies, so a call changes nothing of the caller's.
@@ -308,5 +343,5 @@ async def call(
     return {
         name: np.array(value.numpy())
         for name, value in values.items()
-        if isinstance(value, NDArray)
+        if isinstance(value, OfficialNDArray)
     }

@@ -4,16 +4,17 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
 import torch
 
 from coreai_torch.debugging import _session
+from coreai_torch.debugging._engine import EngineInspector, inspector_of
 from coreai_torch.debugging._judging import OUTPUT, Comparison, Tolerance
 from coreai_torch.debugging._locations import Location, all_operations, entry_graph
 from coreai_torch.debugging._slice import is_tensor
-from coreai_torch.debugging.inspector import _ProgramInspector
 from coreai_torch.debugging.source_annotator import _should_exclude_location
 from coreai_torch.debugging.utils import LocationInfo
 
@@ -77,6 +78,18 @@ def comparison_of(node: torch.fx.Node, op_ids: Sequence[int] = ()) -> Comparison
     )
 
 
+def _inspector(program: AIProgram, entry_point: str, backend: str | None) -> Any:
+    """That of a back end; by default the engine's, if that can run the program."""
+    if backend is not None:
+        return inspector_of(program, entry_point, backend=backend)
+    try:
+        return EngineInspector(program, entry_point)
+    except ValueError as error:
+        msg = f"the interpreter of coreai-core runs the program: {error}"
+        warnings.warn(msg, stacklevel=4)
+        return inspector_of(program, entry_point, backend="interpreter")
+
+
 class Run:
     """Both programs, and the values that they had."""
 
@@ -86,6 +99,7 @@ class Run:
         program: AIProgram,
         entry_point: str,
         tolerance: Tolerance,
+        backend: str | None,
     ) -> None:
         self.reference = reference
         self.program = program
@@ -94,10 +108,16 @@ class Run:
         self.graph = entry_graph(program._mlir_module, entry_point)
         self.nodes = {node.name: node for node in reference.exported.graph.nodes}
         self.pairings = reference.pairings
-        self._inspector = _ProgramInspector(program, entry_point)
+        self._inspector = _inspector(program, entry_point, backend)
         self.observed, self.outputs = self._run_converted()
         #: Outputs that are wrong -> the node that makes each of them.
         self.failed_outputs: list[tuple[Comparison, torch.fx.Node]] = []
+
+    @property
+    def backend(self) -> str:
+        """Where the converted program runs."""
+        is_engine = isinstance(self._inspector, EngineInspector)
+        return "engine" if is_engine else "interpreter"
 
     def _run_converted(self) -> tuple[dict[Any, Any], dict[str, _session.Array]]:
         wanted = {p.target_id for pairs in self.pairings.values() for p in pairs}

@@ -8,7 +8,7 @@ import logging
 import statistics as stats
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -434,72 +434,10 @@ class Benchmarker(ABC):
             warmup_runs: How many runs come before those.
         """
 
-
-class _Clock:
-    """The callbacks of a profiler: adds up the time of compiled operations."""
-
-    def __init__(self) -> None:
-        self._begun: dict[int, LogEvent] = {}
-        self._next = 0
-        self.nanoseconds: dict[int, int] = {}
-
-    def begin(self, event: LogEvent) -> int:
-        self._next += 1
-        self._begun[self._next] = event
-        return self._next
-
-    def end(self, event: LogEvent, interval: int) -> None:
-        begun = self._begun.pop(interval, None)
-        # Loading a function is not running it.
-        if begun is None or event.phase != "inference" or event.compile_ids is None:
-            return
-        number = event.compile_ids.id
-        duration = event.timestamp - begun.timestamp
-        self.nanoseconds[number] = self.nanoseconds.get(number, 0) + duration
-
-    def take(self) -> dict[int, int]:
-        """What was added up since the last time."""
-        taken, self.nanoseconds = self.nanoseconds, {}
-        return taken
-
-
-class CoreAIBenchmarker(Benchmarker):
-    """Measures a program on the runtime, with its profiler."""
-
-    async def benchmark(
-        self, inputs: dict[str, Any], num_runs: int = 1, *, warmup_runs: int = 0
-    ) -> BenchmarkResult:
-        """Run the program and measure its operations; see :class:`Benchmarker`."""
-        if num_runs < 1 or warmup_runs < 0:
-            msg = f"cannot make {num_runs} runs after {warmup_runs} others"
-            raise ValueError(msg)
-        loaded = await asyncio.to_thread(
-            _session.LoadedProgram, self._program, self._specialization_options
-        )
-        clock = _Clock()
-        function = loaded.model.load_function(
-            self._entry_point.split(".")[-1],
-            profiler=Profiler(
-                on_log_event_begin=clock.begin, on_log_event_end=clock.end
-            ),
-        )
-        total = 0
-        runs = []
-        for run in range(warmup_runs + num_runs):
-            clock.take()
-            start = time.perf_counter_ns()
-            await _session.call(function, inputs)
-            duration = time.perf_counter_ns() - start
-            if run >= warmup_runs:
-                total += duration
-                runs.append(clock.take())
-        timings, dispatches = self._timings(loaded, runs)
-        return BenchmarkResult(timings, total, dispatches)
-
     def _timings(
-        self, loaded: _session.LoadedProgram, runs: list[dict[int, int]]
+        self, stands_for: Mapping[int, tuple[int, ...]], runs: list[dict[int, int]]
     ) -> tuple[_Timings, _Timings]:
-        """Give the times of compiled operations to those they come from.
+        """Give the times of compiled operations to those they stand for.
 
         Once to each operation its part, once to all that one stands for.
         """
@@ -508,11 +446,6 @@ class CoreAIBenchmarker(Benchmarker):
             number = Location(operation).op_id()
             if number is not None and operation.name not in self._excluded:
                 operations.setdefault(number, operation)
-        stands_for = {
-            info.odix_id: tuple(dict.fromkeys(info.get_op_ids("coreai")))
-            for record in parse_debug_infos(loaded.model._debug_infos)
-            for info in record.operations
-        }
         single: dict[int, list[float]] = {}
         together: dict[tuple[int, ...], tuple[int, list[float]]] = {}
         num_lost, lost = 0, 0
@@ -560,6 +493,78 @@ class CoreAIBenchmarker(Benchmarker):
         )
 
 
+def check_runs(num_runs: int, warmup_runs: int) -> None:
+    """Raise ``ValueError`` for numbers of runs that cannot be."""
+    if num_runs < 1 or warmup_runs < 0:
+        msg = f"cannot make {num_runs} runs after {warmup_runs} others"
+        raise ValueError(msg)
+
+
+class _Clock:
+    """The callbacks of a profiler: adds up the time of compiled operations."""
+
+    def __init__(self) -> None:
+        self._begun: dict[int, LogEvent] = {}
+        self._next = 0
+        self.nanoseconds: dict[int, int] = {}
+
+    def begin(self, event: LogEvent) -> int:
+        self._next += 1
+        self._begun[self._next] = event
+        return self._next
+
+    def end(self, event: LogEvent, interval: int) -> None:
+        begun = self._begun.pop(interval, None)
+        # Loading a function is not running it.
+        if begun is None or event.phase != "inference" or event.compile_ids is None:
+            return
+        number = event.compile_ids.id
+        duration = event.timestamp - begun.timestamp
+        self.nanoseconds[number] = self.nanoseconds.get(number, 0) + duration
+
+    def take(self) -> dict[int, int]:
+        """What was added up since the last time."""
+        taken, self.nanoseconds = self.nanoseconds, {}
+        return taken
+
+
+class CoreAIBenchmarker(Benchmarker):
+    """Measures a program on the runtime, with its profiler."""
+
+    async def benchmark(
+        self, inputs: dict[str, Any], num_runs: int = 1, *, warmup_runs: int = 0
+    ) -> BenchmarkResult:
+        """Run the program and measure its operations; see :class:`Benchmarker`."""
+        check_runs(num_runs, warmup_runs)
+        loaded = await asyncio.to_thread(
+            _session.LoadedProgram, self._program, self._specialization_options
+        )
+        clock = _Clock()
+        function = loaded.model.load_function(
+            self._entry_point.split(".")[-1],
+            profiler=Profiler(
+                on_log_event_begin=clock.begin, on_log_event_end=clock.end
+            ),
+        )
+        total = 0
+        runs = []
+        for run in range(warmup_runs + num_runs):
+            clock.take()
+            start = time.perf_counter_ns()
+            await _session.call(function, inputs)
+            duration = time.perf_counter_ns() - start
+            if run >= warmup_runs:
+                total += duration
+                runs.append(clock.take())
+        stands_for = {
+            info.odix_id: tuple(dict.fromkeys(info.get_op_ids("coreai")))
+            for record in parse_debug_infos(loaded.model._debug_infos)
+            for info in record.operations
+        }
+        timings, dispatches = self._timings(stands_for, runs)
+        return BenchmarkResult(timings, total, dispatches)
+
+
 async def benchmark_coreai_program(
     coreai_program: AIProgram,
     inputs: dict[str, Any],
@@ -569,6 +574,7 @@ async def benchmark_coreai_program(
     specialization_options: SpecializationOptions | None = None,
     *,
     warmup_runs: int = 0,
+    backend: str | None = None,
 ) -> BenchmarkResult:
     """Measure how long the operations of a converted program take.
 
@@ -581,8 +587,14 @@ async def benchmark_coreai_program(
             graphs and constants.
         specialization_options: For the runtime; macOS only.
         warmup_runs: How many runs come before those that are measured.
+        backend: "engine" or "interpreter"; by default what coreai.runtime is.
     """
-    benchmarker = CoreAIBenchmarker(
+    kind: type[Benchmarker] = CoreAIBenchmarker
+    if _session.chosen_backend(backend, specialization_options) == "engine":
+        from coreai_torch.debugging._engine_benchmarker import EngineBenchmarker
+
+        kind = EngineBenchmarker
+    benchmarker = kind(
         coreai_program, entry_point, excluded_operations, specialization_options
     )
     return await benchmarker.benchmark(inputs, num_runs, warmup_runs=warmup_runs)

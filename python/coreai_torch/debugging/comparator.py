@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coreai_torch.debugging._binding import BoundInspector, InputBinding
+from coreai_torch.debugging._engine import inspector_of
 from coreai_torch.debugging._locations import all_operations, entry_graph
 from coreai_torch.debugging._mappings import output_mappings_by_name
 from coreai_torch.debugging._progress import search_progress
@@ -26,7 +27,6 @@ from coreai_torch.debugging.inspector import (
     CachingInspector,
     Inspector,
     TorchFXInspector,
-    _ProgramInspector,
 )
 from coreai_torch.debugging.search_strategy import SearchStrategy
 from coreai_torch.debugging.validator import default_strategy
@@ -323,7 +323,13 @@ def largest_difference(expected: NDArray[Any], actual: NDArray[Any]) -> float:
     """The largest difference of two arrays; infinite where only one is finite."""
     if expected.size == 0 or actual.size == 0:
         return 0.0
-    wide = np.complex128 if "c" in expected.dtype.kind + actual.dtype.kind else float
+    kinds = expected.dtype.kind + actual.dtype.kind
+    wide = np.complex128 if "c" in kinds else float
+    if "b" not in kinds:
+        with np.errstate(invalid="ignore"):
+            largest = np.abs(np.subtract(expected, actual, dtype=wide)).max()
+        if np.isfinite(largest):
+            return float(largest)
     ours, theirs = np.broadcast_arrays(expected.astype(wide), actual.astype(wide))
     same = (ours == theirs) | (np.isnan(ours) & np.isnan(theirs))
     with np.errstate(invalid="ignore"):
@@ -351,6 +357,8 @@ async def create_comparator_for_programs(
     use_caching: bool = True,
     exclude_ops: frozenset[str] = _DEFAULT_EXCLUDED_OPS,
     specialization_options: SpecializationOptions | None = None,
+    *,
+    backend: str | None = None,
 ) -> Comparator[torch.fx.Node, torch.fx.Graph, Operation, Module]:
     """Return a comparator of an exported program with what it was converted to.
 
@@ -367,10 +375,12 @@ async def create_comparator_for_programs(
         exclude_ops: Nodes whose operator's name has one of these in it are left
             out.
         specialization_options: For the runtime; macOS only.
+        backend: "engine" or "interpreter"; by default what coreai.runtime is.
 
     Raises:
-        ValueError: If there is no such entry point, if nothing in it tells which
-            node it comes from, or if it is of another program.
+        ValueError: If there is no such entry point or back end, if nothing in it
+            tells which node it comes from, if it is of another program, or the
+            engine cannot run it.
     """
     graph = create_graph_from_exported_program(source_program)
     target = create_graph_from_coreai_program(
@@ -394,7 +404,11 @@ async def create_comparator_for_programs(
         raise ValueError(msg)
     binding = InputBinding(source_program, target_program, target_entry_point)
     loaded = await asyncio.to_thread(
-        _ProgramInspector, target_program, target_entry_point, specialization_options
+        inspector_of,
+        target_program,
+        target_entry_point,
+        specialization_options,
+        backend,
     )
     ours: Inspector = BoundInspector(
         TorchFXInspector(source_program), binding.by_placeholder

@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING, Any, TextIO
 import numpy as np
 
 from coreai_torch.debugging._binding import InputBinding
+from coreai_torch.debugging._engine import inspector_of
 from coreai_torch.debugging._locations import all_operations, entry_graph
 from coreai_torch.debugging._mappings import output_mappings_by_name
 from coreai_torch.debugging.comparator import Comparator, is_close, largest_difference
-from coreai_torch.debugging.inspector import TorchFXInspector, _ProgramInspector
+from coreai_torch.debugging.inspector import TorchFXInspector
 from coreai_torch.debugging.table_writer import (
     _Column,
     _Row,
@@ -236,6 +237,7 @@ async def compare_program_intermediates(
     rtol: float = 1e-05,
     atol: float = 1e-3,
     exclude_multi_output: bool = True,
+    backend: str | None = None,
 ) -> IntermediatesReport:
     """Run an exported program and what it became, and compare their values.
 
@@ -248,9 +250,11 @@ async def compare_program_intermediates(
         rtol: Relative tolerance.
         atol: Absolute tolerance.
         exclude_multi_output: Leave out operations with several results.
+        backend: "engine" or "interpreter"; by default what coreai.runtime is.
 
     Raises:
-        ValueError: If there is no such graph, or it is of another program.
+        ValueError: If there is no such graph or back end, it is of another
+            program, or the engine cannot run it.
         RuntimeError: If options are given elsewhere than on macOS.
     """
     graph = entry_graph(program._mlir_module, function_name)
@@ -264,7 +268,7 @@ async def compare_program_intermediates(
         if name in known
     }
     target = await asyncio.to_thread(
-        _ProgramInspector, program, function_name, specialization_options
+        inspector_of, program, function_name, specialization_options, backend
     )
     return compare_intermediates(
         await TorchFXInspector(exported_program).get_intermediates_for_ops(

@@ -324,6 +324,7 @@ async def compare_runs(
     excluded_operations: tuple[str, ...] | None = None,
     specialization_options: SpecializationOptions | None = None,
     weights: WeightPolicy = WeightPolicy.IGNORE,
+    backend: str | None = None,
 ) -> TimingDiff:
     """Measure two programs the same way, one after the other, and compare them.
 
@@ -339,9 +340,11 @@ async def compare_runs(
             graphs and constants.
         specialization_options: For the runtime; macOS only.
         weights: Whether the values of weights tell operations apart.
+        backend: "engine" or "interpreter"; by default what coreai.runtime is.
 
     Raises:
-        ValueError: A program has no such graph, or nothing of it was measured.
+        ValueError: A program has no such graph, or nothing of it was measured;
+            there is no such back end, or it cannot run it.
         RuntimeError: If options are given elsewhere than on macOS.
     """
     alignment = op_id_alignment(
@@ -357,6 +360,7 @@ async def compare_runs(
             excluded_operations,
             specialization_options,
             warmup_runs=1,
+            backend=backend,
         )
         if not _measured(result):
             msg = f"no operation of the program {label} the change was measured"

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from coreai_torch.debugging._engine import inspector_of
 from coreai_torch.debugging._progress import search_progress
 from coreai_torch.debugging.graph import (
     ComputationGraph,
@@ -22,7 +23,6 @@ from coreai_torch.debugging.inspector import (
     CachingInspector,
     Inspector,
     TorchFXInspector,
-    _ProgramInspector,
 )
 from coreai_torch.debugging.search_strategy import LevelOrderStrategy, SearchStrategy
 
@@ -183,6 +183,8 @@ async def create_validator_for_coreai_program(
     strategy: SearchStrategy[Operation, Module] | None = None,
     use_caching: bool = True,
     specialization_options: SpecializationOptions | None = None,
+    *,
+    backend: str | None = None,
 ) -> Validator[Operation, Module]:
     """Return a validator that runs a converted program on the runtime.
 
@@ -192,13 +194,15 @@ async def create_validator_for_coreai_program(
         strategy: Which operations are checked, and when. By default all.
         use_caching: Whether values are kept while the inputs are the same.
         specialization_options: For the runtime; macOS only.
+        backend: "engine" or "interpreter"; by default what coreai.runtime is.
 
     Raises:
-        ValueError: If there is no such entry point.
+        ValueError: If there is no such entry point or back end, or the engine
+            cannot run the program.
     """
     graph = create_graph_from_coreai_program(program._mlir_module, entry_point)
     inspector: Inspector = await asyncio.to_thread(
-        _ProgramInspector, program, entry_point, specialization_options
+        inspector_of, program, entry_point, specialization_options, backend
     )
     if use_caching:
         inspector = CachingInspector(inspector)

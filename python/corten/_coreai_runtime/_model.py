@@ -35,6 +35,10 @@ def _check(values: Mapping[str, Any], what: str) -> None:
             raise TypeError(msg)
 
 
+def _views(arrays: Mapping[str, OfficialNDArray]) -> dict[str, Any]:
+    return {name: view_of(array) for name, array in arrays.items()}
+
+
 class InferenceFunction(OfficialFunction):  # type: ignore[misc]
     """A function of a model. It can be called by any number of tasks at once.
 
@@ -88,10 +92,9 @@ class InferenceFunction(OfficialFunction):  # type: ignore[misc]
     def _run(
         self, inputs: dict[str, OfficialNDArray], state: dict[str, OfficialNDArray]
     ) -> dict[str, NDArray]:
-        views = {name: view_of(array) for name, array in inputs.items()}
         try:
             states = self._states(state)
-            outputs = self._engine(views, states=states)
+            outputs = self._engine(_views(inputs), states=states)
         except (TypeError, ValueError) as error:
             # What coreai-core raises.
             raise RuntimeError(str(error)) from error
@@ -100,7 +103,13 @@ class InferenceFunction(OfficialFunction):  # type: ignore[misc]
                 array._tensor = _NDArray(array_of(states[name]), "bytes")
         return {name: NDArray._of(array_of(value)) for name, value in outputs.items()}
 
-    def _states(self, given: dict[str, OfficialNDArray]) -> dict[str, corten.State]:
+    def _profile(
+        self, inputs: dict[str, NDArray], state: dict[str, NDArray]
+    ) -> list[corten.Step]:
+        """Run it, and return its steps."""
+        return self._engine.profile(_views(inputs), states=self._states(state))
+
+    def _states(self, given: Mapping[str, OfficialNDArray]) -> dict[str, corten.State]:
         """The arrays as states of the engine's; ours become them."""
         names = {parameter.name for parameter in self._engine.states}
         for name in given:
@@ -158,9 +167,15 @@ class AIModel(OfficialModel):
             raise RuntimeError(str(error)) from error
         # Once it is installed, this is a method of coreai-core's class as well.
         kind = cls if issubclass(cls, AIModel) else AIModel
-        instance: AIModel = object.__new__(kind)
+        return kind._of(model, specialization_options)
+
+    @classmethod
+    def _of(
+        cls, model: corten.CompiledModel, options: SpecializationOptions | None = None
+    ) -> AIModel:
+        instance: AIModel = object.__new__(cls)
         instance._engine = model
-        instance._specialization_options = specialization_options
+        instance._specialization_options = options
         return instance
 
     def __str__(self) -> str:
@@ -179,7 +194,20 @@ class AIModel(OfficialModel):
     def load_function(
         self, function_name: str, intermediate_logger: Any = None, profiler: Any = None
     ) -> InferenceFunction:
-        """Return a function. Raises ``KeyError`` if there is none of this name."""
+        """Return a function.
+
+        Raises:
+            KeyError: If there is none of this name.
+            RuntimeError: If it is to tell a logger or a profiler of coreai-core
+                what it does: only its interpreter can.
+        """
+        if intermediate_logger is not None or profiler is not None:
+            msg = (
+                "the engine does not know the loggers and profilers of coreai-core: "
+                "use coreai_torch.debugging with backend='engine', or the "
+                "interpreter"
+            )
+            raise RuntimeError(msg)
         if function_name not in self._engine:
             msg = f"no function {function_name!r}; there are {self.function_names}"
             raise KeyError(msg)

@@ -26,6 +26,7 @@ struct Call::Implementation {
   std::vector<int64_t> key;
   StepObserver observer;
   FrameReport report;
+  bool wasRefused = false;
 
   Implementation(std::shared_ptr<Model> held, Engine &engine,
                  const Function &function, const EntryPoint &entry)
@@ -35,6 +36,10 @@ struct Call::Implementation {
         states(function.states().size()), wanted(block.outputs.size()),
         targets(block.outputs.size()), results(block.outputs.size()) {}
 
+  Error refuse(Error error) {
+    wasRefused = true;
+    return error;
+  }
   Error checkGiven() const;
   Error claimStates();
   void releaseStates(size_t count);
@@ -160,6 +165,7 @@ const Array &Call::output(size_t index) const {
   return implementation->results[index];
 }
 const FrameReport &Call::report() const { return implementation->report; }
+bool Call::wasRefused() const { return implementation->wasRefused; }
 
 //===----------------------------------------------------------------------===//
 // Running
@@ -270,7 +276,7 @@ Error Call::Implementation::takeResult(const Frame &frame, size_t index) {
 
 Error Call::Implementation::runFrame(Frame &frame) {
   if (Error error = engine.checkInputs(frame, arguments))
-    return error;
+    return refuse(std::move(error));
   for (size_t i = 0; i != targets.size(); ++i) {
     targets[i] = nullptr;
     if (!wanted[i])
@@ -278,10 +284,10 @@ Error Call::Implementation::runFrame(Frame &frame) {
     bool isKnown = block.values[size_t(block.outputs[i])].stage == 0;
     if (isKnown &&
         !std::ranges::equal(wanted[i]->shape(), frame.output(i).shape()))
-      return Error("output '" + function.outputs()[i].name + "' will be " +
-                   frame.output(i).describe() +
-                   ", and the memory that was given is " +
-                   wanted[i]->describe());
+      return refuse(Error("output '" + function.outputs()[i].name +
+                          "' will be " + frame.output(i).describe() +
+                          ", and the memory that was given is " +
+                          wanted[i]->describe()));
     if (canWriteTo(frame, i))
       targets[i] = wanted[i]->as<char>();
   }
@@ -299,7 +305,7 @@ Error Call::Implementation::run() {
   for (Array &result : results)
     result = Array();
   if (Error error = engine.readKey(block, arguments, {}, key))
-    return error;
+    return refuse(std::move(error));
   Expected<Frame *> frame = engine.takeFrame(block, key);
   if (!frame)
     return frame.takeError();
@@ -311,8 +317,9 @@ Error Call::Implementation::run() {
 }
 
 Error Call::run() {
+  implementation->wasRefused = false;
   if (Error error = implementation->checkGiven())
-    return error;
+    return implementation->refuse(std::move(error));
   if (Error error = implementation->claimStates())
     return error;
   Error error = implementation->run();

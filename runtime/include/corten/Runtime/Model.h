@@ -239,6 +239,9 @@ public:
   /// have what steps before the failing one wrote; the compiler puts writes
   /// last.
   Error run();
+  /// Whether the last run failed because arguments are missing or do not fit:
+  /// nothing was run.
+  bool wasRefused() const;
 
   size_t numOutputs() const;
   const Array &output(size_t index) const;
