@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -12,6 +11,7 @@ import numpy as np
 from corten._alone import alone_with
 from corten._columns import as_numpy
 from corten._text import path_text
+from corten.llm import load
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -24,15 +24,6 @@ _COLUMNS: dict[str, tuple[str, dict[str, str]]] = {
     "generate": ("prompt", {"generated": "string"}),
     "score": ("text", {"logprobs": "list", "perplexity": "double"}),
 }
-
-
-def is_bundle(path: StrPath) -> bool:
-    """Whether a path is a bundle: a folder with assets, not one that is an asset.
-
-    Whoever has none needs not what ``corten.llm`` needs.
-    """
-    folder = Path(path)
-    return folder.suffix != ".aimodel" and (folder / "metadata.json").is_file()
 
 
 class TextPredictor:
@@ -96,10 +87,8 @@ class TextPredictor:
     def load(self) -> LanguageModel:
         """The model, which is loaded by then. Raises ``ValueError``."""
         if self._model is None:
-            from corten import llm
-
             with alone_with(self.path):
-                self._model = llm.load(self.path, threads=self.threads())
+                self._model = load(self.path, threads=self.threads())
         return self._model
 
     def __call__(self, batch: Any) -> Any:

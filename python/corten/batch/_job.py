@@ -16,8 +16,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from corten._predictor import Predictor
-from corten._texts import TextPredictor, is_bundle
+from corten._texts import TextPredictor
 from corten.batch import _files
+from corten.llm import is_bundle
 
 if TYPE_CHECKING:
     import pyarrow as pa

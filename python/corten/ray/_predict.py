@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from corten._predictor import Predictor as LocalPredictor
 from corten._texts import TextPredictor as LocalTextPredictor
-from corten._texts import is_bundle
+from corten.llm import is_bundle
 from corten.ray._resources import assigned_threads, processors
 
 if TYPE_CHECKING:
