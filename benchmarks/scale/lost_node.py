@@ -1,0 +1,219 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""A cluster of three nodes, one of which is killed in the middle.
+
+``python -m benchmarks.scale.lost_node [--rows N]`` runs ``corten batch`` and
+``corten.ray.predict`` over the same rows, kills a node of each cluster when a
+third of the work is done, and compares with one process: every row once, in
+order, with the same bits. Prints how often work was begun again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import ray
+from ray.cluster_utils import Cluster
+from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+import corten.ray
+from benchmarks.scale import models
+from corten.batch import Predictor, _job, _run
+from corten.ray._batch import run_there
+
+FILES = 10
+BATCH = 100
+_STORE = 150 << 20
+
+
+@contextmanager
+def _cluster() -> Iterator[tuple[Cluster, Callable[[list[str]], bool]]]:
+    """Three nodes of one processor, and how to kill one of those that are named.
+
+    The first is spared: the driver is there, and the cluster's own memory.
+    """
+    cluster = Cluster(
+        initialize_head=True,
+        head_node_args={
+            "num_cpus": 1,
+            "object_store_memory": _STORE,
+            "include_dashboard": False,
+        },
+    )
+    # The driver is connected to a node that is there: the first.
+    ray.init(address=cluster.address, log_to_driver=False)
+    others = [
+        cluster.add_node(num_cpus=1, object_store_memory=_STORE) for _ in range(2)
+    ]
+    cluster.wait_for_nodes()
+    ray.data.DataContext.get_current().enable_progress_bars = False
+
+    def kill(busy: list[str]) -> bool:
+        for node in others:
+            if any(node.node_id.startswith(name) for name in busy):
+                cluster.remove_node(node, allow_graceful=False)
+                return True
+        return False
+
+    try:
+        yield cluster, kill
+    finally:
+        ray.shutdown()
+        cluster.shutdown()
+
+
+def _compare(name: str, found: pa.Table, expected: pa.Table) -> bool:
+    is_once = found["id"].to_pylist() == expected["id"].to_pylist()
+    values = [
+        np.stack(table["y"].combine_chunks().to_numpy_ndarray())
+        for table in (found, expected)
+    ]
+    is_same = is_once and np.array_equal(values[0], values[1])
+    print(
+        f"{name}: every row once, in order: {is_once}; bits of one process: {is_same}"
+    )
+    return is_once and is_same
+
+
+def _batch(asset: Path, data: Path, folder: Path, rows: int) -> tuple[str, pa.Table]:
+    """``corten batch``; the node goes when a third of the parts are done."""
+    options = _job.Options(batch_size=BATCH, rows_per_file=max(rows // 100, 1))
+    job = _job.Job(asset, sorted(data.iterdir()), folder / "batch", options)
+    summary = _run.Summary()
+    begun = time.monotonic()
+    with _cluster() as (cluster, kill):
+        job.begin()
+        is_killed = False
+
+        def report(done: _job.Done) -> None:
+            nonlocal is_killed
+            summary.add(done)
+            if not is_killed and summary.made >= len(job.parts) // 3:
+                # Places are the host and the beginning of the node's name.
+                is_killed = kill([place.split()[1] for place in summary.places])
+
+        run_there(job, job.parts, cluster.address, 1, report)
+    summary.seconds = time.monotonic() - begun
+    text = f"{summary}; parts by node: {sorted(summary.places.values())}"
+    return text, pa.concat_tables(
+        [pq.read_table(part.target).replace_schema_metadata() for part in job.parts]
+    )
+
+
+class _Journal:
+    """Which batches were begun, wherever."""
+
+    def __init__(self) -> None:
+        self.begun: list[tuple[int, str]] = []
+
+    def begin(self, first: int, node: str) -> None:
+        self.begun.append((first, node))
+
+    def all(self) -> list[tuple[int, str]]:
+        return self.begun
+
+
+class _Recorded(corten.ray.Predictor):
+    """Says which batches it begins."""
+
+    journal: Any = None
+
+    def __init__(self, path: str, journal: Any, **options: Any) -> None:
+        super().__init__(path, **options)
+        self.journal = journal
+
+    def __call__(self, batch: Any) -> Any:
+        node = ray.get_runtime_context().get_node_id()
+        ray.get(self.journal.begin.remote(int(batch["id"][0]), node))
+        return super().__call__(batch)
+
+
+def _kill_in_the_middle(
+    journal: Any, kill: Callable[[list[str]], bool], third: int
+) -> None:
+    """Wait until a third of the batches were begun, and kill a node that had some."""
+    while True:
+        begun = ray.get(journal.all.remote())
+        if len(begun) >= third and kill([node for _, node in begun[-50:]]):
+            return
+        time.sleep(0.02)
+
+
+def _dataset(asset: Path, data: Path, rows: int) -> tuple[str, pa.Table]:
+    """A dataset through ``map_batches``, which is what ``predict`` calls."""
+    started = time.monotonic()
+    tables = []
+    with _cluster() as (_, kill):
+        actor: Any = ray.remote(num_cpus=0)(_Journal)
+        # With the driver, so that it is not what is lost.
+        here = ray.get_runtime_context().get_node_id()
+        strategy = NodeAffinitySchedulingStrategy(here, soft=False)
+        journal = actor.options(scheduling_strategy=strategy).remote()
+        context = ray.data.DataContext.get_current()
+        context.execution_options.preserve_order = True
+        found = ray.data.read_parquet(
+            [str(file) for file in sorted(data.iterdir())]
+        ).map_batches(
+            _Recorded,
+            fn_constructor_args=(str(asset), journal),
+            fn_constructor_kwargs={"rows_per_call": BATCH},
+            batch_size=BATCH,
+            compute=ray.data.ActorPoolStrategy(min_size=2, max_size=2),
+        )
+        killer = threading.Thread(
+            target=_kill_in_the_middle,
+            args=(journal, kill, rows // BATCH // 3),
+            daemon=True,
+        )
+        killer.start()
+        for batch in found.iter_batches(batch_size=BATCH):
+            y = pa.FixedShapeTensorArray.from_numpy_ndarray(batch["y"].copy())
+            tables.append(pa.table({"id": batch["id"].copy(), "y": y}))
+        is_killed = not killer.is_alive()
+        begun = [first for first, _ in ray.get(journal.all.remote())]
+    seconds = time.monotonic() - started
+    text = (
+        f"{sum(table.num_rows for table in tables)} rows in {len(set(begun))} batches; "
+        f"{seconds:.1f} s, node killed: {is_killed}, "
+        f"{len(begun) - len(set(begun))} batches begun again"
+    )
+    return text, pa.concat_tables(tables)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.scale.lost_node")
+    parser.add_argument("--rows", type=int, default=100_000)
+    rows = parser.parse_args().rows
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        asset, shape = models.tabular(folder)
+        data = folder / "data"
+        data.mkdir()
+        size = rows // FILES
+        for i in range(FILES):
+            part = models.table(size, shape, i * size)
+            pq.write_table(part, data / f"part-{i:03}.parquet")
+        whole = pa.concat_tables([pq.read_table(f) for f in sorted(data.iterdir())])
+        expected = Predictor(asset, rows_per_call=BATCH)(whole)
+        text, found = _batch(asset, data, folder, size * FILES)
+        print(f"corten batch: {text}", flush=True)
+        is_right = _compare("corten batch", found, expected)
+        text, found = _dataset(asset, data, size * FILES)
+        print(f"ray.data: {text}")
+        is_right &= _compare("ray.data", found, expected)
+    if not is_right:
+        sys.exit("results differ")
+
+
+if __name__ == "__main__":
+    main()
