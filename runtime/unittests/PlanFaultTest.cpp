@@ -175,6 +175,8 @@ TEST(PlanFaults, WhatTheCheckFinds) {
        [](auto &plan) { plan.blocks[2]->steps[1]->blocks = {0, 2}; }},
       {"runs a block that is not there",
        [](auto &plan) { plan.blocks[2]->steps[1]->blocks = {0, 77}; }},
+      {"runs a block that is not there",
+       [](auto &plan) { plan.blocks[4]->steps[2]->blocks = {3, -1}; }},
       {"is a loop whose blocks do not fit",
        [](auto &plan) {
          plan.blocks[0]->outputs[0] = plan.blocks[0]->inputs[0];

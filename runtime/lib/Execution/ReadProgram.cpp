@@ -378,8 +378,11 @@ bool BlockReader::readStep(size_t index, const plan::Step &from, Step &step) {
   }
   if (sizeOf(from.blocks()) != numBlocks)
     return fail("step", index, "has too many or too few blocks");
-  for (size_t i = 0; i != numBlocks; ++i)
+  for (size_t i = 0; i != numBlocks; ++i) {
     step.blocks[i] = from.blocks()->Get(flatbuffers::uoffset_t(i));
+    if (step.blocks[i] < 0)
+      return fail("step", index, "runs a block that is not there");
+  }
   return true;
 }
 
