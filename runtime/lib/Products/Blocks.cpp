@@ -23,7 +23,11 @@ static constexpr int64_t kStreamDistance = 2048;
 
 static int64_t bytesOf(Factor factor) { return factor == Factor::F32 ? 4 : 2; }
 
-Blocks::Blocks(const Vectors &vectors, const Extents &extents, bool isWide)
+/// How many blocks a thread should have: one that is late has fewer.
+static constexpr int64_t kBlocksOfThread = 3;
+
+Blocks::Blocks(const Vectors &vectors, const Extents &extents, bool isWide,
+               int threads)
     : vectors(vectors), extents(extents),
       tiles(ceilDivide(extents.rows, vectors.products.tileRows)) {
   int64_t blockRows = isWide ? kBlockRows / 2 : kBlockRows;
@@ -45,6 +49,14 @@ Blocks::Blocks(const Vectors &vectors, const Extents &extents, bool isWide)
   panelGroups = std::max<int64_t>(ceilDivide(panels, groupPanels), 1);
   groupPanels = std::max<int64_t>(ceilDivide(panels, panelGroups), 1);
   panelGroups = std::max<int64_t>(ceilDivide(panels, groupPanels), 1);
+
+  // Many threads: fewer rows in each.
+  double blockTime = time * double(groupPanels);
+  while (rowBlocks * panelGroups < kBlocksOfThread * threads &&
+         rowBlocks * 2 <= tiles && blockTime > 2 * kBlockTime) {
+    rowBlocks *= 2;
+    blockTime /= 2;
+  }
 
   pieces = 1;
   pieceSegments = extents.segments;

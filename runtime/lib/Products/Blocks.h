@@ -37,8 +37,11 @@ struct Block {
 class Blocks {
 public:
   /// `isWide` asks for blocks of many columns: with a program that is not done
-  /// as sums are stored, rows should not be cut into short pieces.
-  Blocks(const Vectors &vectors, const Extents &extents, bool isWide);
+  /// as sums are stored, rows should not be cut into short pieces. There are
+  /// enough of them for `threads`, as far as they stay worth it; what an
+  /// element is the sum of does not depend on that.
+  Blocks(const Vectors &vectors, const Extents &extents, bool isWide,
+         int threads = 1);
 
   int64_t count() const { return rowBlocks * panelGroups; }
   Block at(int64_t index) const;

@@ -160,7 +160,7 @@ Blocks Convolution::blocksOf(const Sweep &sweep, const Sink &sink) const {
   Extents extents{
       sink.rows().count(), outputs, sweep.segments, channels * merged,
       kind == Weights::Packed ? factorOf(weights.type) : Factor::F32};
-  return {vectors, extents, !sink.isDirect()};
+  return {vectors, extents, !sink.isDirect(), threadsOf(call)};
 }
 
 size_t Convolution::layOut(void *base) {

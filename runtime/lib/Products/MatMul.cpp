@@ -71,7 +71,8 @@ public:
         extents{isBatched ? left.extents[rank - 2] : sink.rows().count(),
                 sink.columns(), 1, depth,
                 isPacked ? factorOf(right.type) : Factor::F32},
-        blocks(vectors, extents, !sink.isDirect()) {}
+        blocks(vectors, extents, !sink.isDirect(),
+               isPacked ? threadsOf(call) : 1) {}
 
   /// Gives out scratch memory, and says how much it was.
   size_t layOut(void *base) {
