@@ -27,6 +27,7 @@ import psutil
 
 from benchmarks.serve import client, model
 from benchmarks.serve.client import Tally, Target
+from corten.serve._settings import Settings
 
 ROOT = Path(__file__).parents[2]
 
@@ -40,7 +41,9 @@ def parser() -> argparse.ArgumentParser:
     add("--rate", type=float, help="of the open loop; half of closed's, if left out")
     add("--width", type=int, default=2048)
     add("--layers", type=int, default=8)
+    add("--repeats", type=int, default=6, help="of the layers, to make calls longer")
     add("--max-batch", type=int, default=32)
+    add("--concurrency", type=int, default=Settings().concurrency)
     add("--slow-readers", type=int, default=8)
     add(
         "--phases", nargs="+", default=["engine", "closed", "open", "mixed", "shutdown"]
@@ -58,6 +61,7 @@ def start(
             *(sys.executable, "-m", "corten.serve", asset, "--port", "0"),
             *("--max-batch", str(options.max_batch)),
             *("--max-queue", str(4 * options.clients)),
+            *("--concurrency", str(options.concurrency)),
         ],
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
@@ -82,7 +86,7 @@ class Phases:
         self.failed = False
 
     def run(self, name: str, load: Coroutine[Any, Any, Tally]) -> None:
-        memory = self._megabytes()
+        memory, busy = self._megabytes(), self._cpu_seconds()
         begin = time.perf_counter()
         tally = asyncio.run(load)
         seconds = time.perf_counter() - begin
@@ -100,6 +104,9 @@ class Phases:
             "per_second": round(throughput, 1),
             "memory_mb": [memory, self._megabytes()],
         }
+        # Of the server's processes; unlike throughput, others do not disturb it.
+        if (now := self._cpu_seconds()) is not None and busy is not None:
+            line["cpu_ms"] = round((now - busy) / max(tally.answered, 1) * 1e3, 3)
         if self.engine:
             line["share_of_engine"] = round(throughput / self.engine, 3)
         if tally.bad:
@@ -112,6 +119,13 @@ class Phases:
             return round(self._process.memory_info().rss / 1e6, 1)
         except psutil.NoSuchProcess:
             return None
+
+    def _cpu_seconds(self) -> float | None:
+        try:
+            times = self._process.cpu_times()
+        except psutil.NoSuchProcess:
+            return None
+        return float(times.user + times.system)
 
     async def closed(self, seconds: float | None = None) -> Tally:
         tally = Tally()
@@ -141,6 +155,7 @@ class Phases:
         load = client.closed_loop(self._target, tally, clients, self._options.seconds)
         task = asyncio.create_task(load)
         await asyncio.sleep(self._options.seconds / 2)
+        tally.is_ending = True
         self._process.send_signal(signal.SIGTERM)
         await task
         return tally
@@ -154,12 +169,15 @@ def main() -> int:
     options = parser().parse_args()
     with tempfile.TemporaryDirectory() as folder:
         asset = Path(folder) / "load.aimodel"
-        model.write(asset, options.width, options.layers)
+        model.write(asset, options.width, options.layers, options.repeats)
         samples = model.samples(asset)
         engine = None
         if "engine" in options.phases:
-            engine = model.rows_per_second(asset, options.max_batch, options.seconds)
-            show({"phase": "engine", "rows_per_second": round(engine, 1)})
+            engine, busy = model.measure_engine(
+                asset, options.max_batch, options.seconds
+            )
+            line = {"per_second": round(engine, 1), "cpu_ms": round(busy, 3)}
+            show({"phase": "engine", **line})
         server, port = start(asset, options)
         try:
             target = Target("127.0.0.1", port, "load", samples)

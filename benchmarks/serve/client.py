@@ -36,6 +36,9 @@ class Tally:
     wrong: int = 0
     #: Sent, and never answered.
     lost: int = 0
+    #: Whether the server was told to end: it may close connections that bring it
+    #: new requests, but has to answer all that came before.
+    is_ending: bool = False
     seconds: list[float] = field(default_factory=list)
     #: Bad requests, by what is bad about them.
     bad: Counter[str] = field(default_factory=Counter)
@@ -99,6 +102,9 @@ class Client:
         """One good request. ``since``: when it was due."""
         begin = time.perf_counter() if since is None else since
         tally = self._tally
+        if self._connection is not None and self._connection[0].at_eof():
+            # The server has closed what was idle for too long.
+            await self.close()
         if self._connection is None:
             try:
                 self._connection = await self._target.connect()
@@ -108,13 +114,15 @@ class Client:
                 return
         reader, writer = self._connection
         tally.sent += 1
+        was_ending = tally.is_ending
         try:
             async with asyncio.timeout(PATIENCE):
                 writer.write(self._target.head + sample.request)
                 await writer.drain()
                 status, headers, body = await read_answer(reader)
         except (OSError, asyncio.IncompleteReadError, TimeoutError):
-            tally.lost += 1
+            tally.lost += not was_ending
+            tally.refused += was_ending
             await self.close()
             return
         if status == 200:

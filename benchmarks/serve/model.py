@@ -19,14 +19,14 @@ from coreai_torch import TorchConverter, get_decomp_table
 SAMPLES = 64
 
 
-def write(path: Path, width: int, layers: int) -> None:
-    """Layers of equal width, over rows."""
+def write(path: Path, width: int, layers: int, repeats: int) -> None:
+    """Layers of equal width, over rows; all of them several times."""
     torch.manual_seed(0)
     parts: list[torch.nn.Module] = []
     for _ in range(layers):
         parts += [torch.nn.Linear(width, width), torch.nn.Tanh()]
     exported = torch.export.export(
-        torch.nn.Sequential(*parts).eval(),
+        torch.nn.Sequential(*parts * repeats).eval(),
         (torch.zeros(2, width),),
         dynamic_shapes=({0: torch.export.Dim("rows", min=1, max=256)},),
     ).run_decompositions(get_decomp_table())
@@ -75,13 +75,17 @@ def samples(path: Path) -> list[Sample]:
     return found
 
 
-def rows_per_second(path: Path, rows: int, seconds: float) -> float:
-    """What the engine does on its own, in calls of so many rows."""
+def measure_engine(path: Path, rows: int, seconds: float) -> tuple[float, float]:
+    """Rows in a second, and processor time of one in milliseconds.
+
+    What the engine does on its own, in calls of so many rows.
+    """
     function = corten.load(path)["main"]
     x = np.ones((rows, function.inputs[0].shape[1]), np.float32)
     function(x=x)
-    begin, calls = time.perf_counter(), 0
+    begin, busy, calls = time.perf_counter(), time.process_time(), 0
     while (passed := time.perf_counter() - begin) < seconds:
         function(x=x)
         calls += 1
-    return calls * rows / passed
+    done = calls * rows
+    return done / passed, (time.process_time() - busy) / done * 1e3

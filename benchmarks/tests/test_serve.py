@@ -12,7 +12,18 @@ ROOT = Path(__file__).parents[2]
 
 
 def test_no_wrong_answer_and_none_lost() -> None:
-    command = ["--seconds", "2", "--clients", "16", "--width", "64", "--layers", "2"]
+    command = [
+        "--seconds",
+        "2",
+        "--clients",
+        "16",
+        "--width",
+        "64",
+        "--layers",
+        "2",
+        "--repeats",
+        "1",
+    ]
     done = subprocess.run(
         [sys.executable, "-m", "benchmarks.serve", *command],
         cwd=ROOT,
