@@ -91,6 +91,10 @@ class Runner:
     def _start(self) -> None:
         """Start as many calls as there may be."""
         while self._waiting and self._running < self._settings.concurrency:
+            # While one is running, more requests come for the next: a second one
+            # at the same time has to be worth it.
+            if self._is_batched and self._running and not self._is_full():
+                break
             delay = self._delay()
             if delay > 0:
                 if self._timer is None:
@@ -113,9 +117,15 @@ class Runner:
         """How long the next call may wait for more requests."""
         if not self._is_batched or self._settings.max_delay <= 0:
             return 0.0
-        if sum(waiting.rows for waiting in self._waiting) >= self._max_rows:
+        if self._is_full():
             return 0.0
         return self._waiting[0].since + self._settings.max_delay - time.monotonic()
+
+    def _is_full(self) -> bool:
+        """Whether as many rows wait as a call may have."""
+        if len(self._waiting) >= self._max_rows:
+            return True
+        return sum(waiting.rows for waiting in self._waiting) >= self._max_rows
 
     def _take(self) -> list[_Waiting]:
         """The first request, and those behind it that can share its call."""

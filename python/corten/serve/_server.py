@@ -114,6 +114,9 @@ def serve(
         ws="none",
         lifespan="off",
         server_header=False,
+        # Longer than clients and proxies keep a connection that they do not use:
+        # whoever closes it must not be the one that is being asked.
+        timeout_keep_alive=75,
         # Connections beyond it are told 503.
         limit_concurrency=settings.max_connections,
         # For those who are still reading their answers.
