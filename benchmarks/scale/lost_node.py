@@ -37,10 +37,11 @@ _STORE = 150 << 20
 
 
 @contextmanager
-def _cluster() -> Iterator[tuple[Cluster, Callable[[list[str]], bool]]]:
-    """Three nodes of one processor, and how to kill one of those that are named.
+def _cluster(cpus: int) -> Iterator[tuple[Cluster, Callable[[list[str]], bool]]]:
+    """Three nodes, and how to kill one of those that are named.
 
-    The first is spared: the driver is there, and the cluster's own memory.
+    The first, of one processor, is spared: the driver is there, and the cluster's
+    own memory.
     """
     cluster = Cluster(
         initialize_head=True,
@@ -53,7 +54,7 @@ def _cluster() -> Iterator[tuple[Cluster, Callable[[list[str]], bool]]]:
     # The driver is connected to a node that is there: the first.
     ray.init(address=cluster.address, log_to_driver=False)
     others = [
-        cluster.add_node(num_cpus=1, object_store_memory=_STORE) for _ in range(2)
+        cluster.add_node(num_cpus=cpus, object_store_memory=_STORE) for _ in range(2)
     ]
     cluster.wait_for_nodes()
     ray.data.DataContext.get_current().enable_progress_bars = False
@@ -91,7 +92,7 @@ def _batch(asset: Path, data: Path, folder: Path, rows: int) -> tuple[str, pa.Ta
     job = _job.Job(asset, sorted(data.iterdir()), folder / "batch", options)
     summary = _run.Summary()
     begun = time.monotonic()
-    with _cluster() as (cluster, kill):
+    with _cluster(1) as (cluster, kill):
         job.begin()
         is_killed = False
 
@@ -135,25 +136,29 @@ class _Recorded(corten.ray.Predictor):
     def __call__(self, batch: Any) -> Any:
         node = ray.get_runtime_context().get_node_id()
         ray.get(self.journal.begin.remote(int(batch["id"][0]), node))
+        # So that there is a middle.
+        time.sleep(0.01)
         return super().__call__(batch)
 
 
 def _kill_in_the_middle(
-    journal: Any, kill: Callable[[list[str]], bool], third: int
+    journal: Any,
+    kill: Callable[[list[str]], bool],
+    third: int,
+    is_over: threading.Event,
 ) -> None:
     """Wait until a third of the batches were begun, and kill a node that had some."""
-    while True:
+    while not is_over.wait(0.05):
         begun = ray.get(journal.all.remote())
         if len(begun) >= third and kill([node for _, node in begun[-50:]]):
             return
-        time.sleep(0.02)
 
 
 def _dataset(asset: Path, data: Path, rows: int) -> tuple[str, pa.Table]:
     """A dataset through ``map_batches``, which is what ``predict`` calls."""
     started = time.monotonic()
     tables = []
-    with _cluster() as (_, kill):
+    with _cluster(2) as (_, kill):
         actor: Any = ray.remote(num_cpus=0)(_Journal)
         # With the driver, so that it is not what is lost.
         here = ray.get_runtime_context().get_node_id()
@@ -168,18 +173,22 @@ def _dataset(asset: Path, data: Path, rows: int) -> tuple[str, pa.Table]:
             fn_constructor_args=(str(asset), journal),
             fn_constructor_kwargs={"rows_per_call": BATCH},
             batch_size=BATCH,
-            compute=ray.data.ActorPoolStrategy(min_size=2, max_size=2),
+            compute=ray.data.ActorPoolStrategy(min_size=2, max_size=3),
         )
+        is_over = threading.Event()
         killer = threading.Thread(
             target=_kill_in_the_middle,
-            args=(journal, kill, rows // BATCH // 3),
-            daemon=True,
+            args=(journal, kill, rows // BATCH // 3, is_over),
         )
         killer.start()
-        for batch in found.iter_batches(batch_size=BATCH):
-            y = pa.FixedShapeTensorArray.from_numpy_ndarray(batch["y"].copy())
-            tables.append(pa.table({"id": batch["id"].copy(), "y": y}))
-        is_killed = not killer.is_alive()
+        try:
+            for batch in found.iter_batches(batch_size=BATCH):
+                y = pa.FixedShapeTensorArray.from_numpy_ndarray(batch["y"].copy())
+                tables.append(pa.table({"id": batch["id"].copy(), "y": y}))
+            is_killed = not killer.is_alive()
+        finally:
+            is_over.set()
+            killer.join()
         begun = [first for first, _ in ray.get(journal.all.remote())]
     seconds = time.monotonic() - started
     text = (
