@@ -5,7 +5,7 @@
 #ifndef CORTEN_FUZZ_ARCHIVEBUILDER_H
 #define CORTEN_FUZZ_ARCHIVEBUILDER_H
 
-#include "Zip.h"
+#include "corten/Support/Zip.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/CRC.h"
@@ -17,6 +17,8 @@
 #include <vector>
 
 namespace corten::pt2 {
+
+using Bytes = SharedBytes;
 
 /// Bytes in memory of their own, so that reading past their end is noticed.
 inline Bytes ownedBytes(llvm::StringRef data) {

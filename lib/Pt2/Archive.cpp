@@ -2,6 +2,7 @@
 
 #include "Archive.h"
 
+using namespace corten;
 using namespace corten::pt2;
 using llvm::StringRef;
 

@@ -6,7 +6,7 @@
 #ifndef CORTEN_LIB_PT2_ARCHIVE_H
 #define CORTEN_LIB_PT2_ARCHIVE_H
 
-#include "Zip.h"
+#include "corten/Support/Zip.h"
 
 #include "llvm/ADT/StringMap.h"
 
@@ -14,6 +14,8 @@
 #include <vector>
 
 namespace corten::pt2 {
+
+using Bytes = SharedBytes;
 
 class TorchArchive {
 public:

@@ -8,9 +8,8 @@
 #ifndef CORTEN_LIB_PT2_PICKLE_H
 #define CORTEN_LIB_PT2_PICKLE_H
 
-#include "Zip.h"
-
 #include "corten/Program/ScalarType.h"
+#include "corten/Support/Bytes.h"
 
 #include "llvm/ADT/SmallVector.h"
 
@@ -20,6 +19,8 @@
 #include <vector>
 
 namespace corten::pt2 {
+
+using Bytes = SharedBytes;
 
 /// A tensor as it was saved: a strided view of a storage.
 struct SavedTensor {

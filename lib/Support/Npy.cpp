@@ -2,6 +2,8 @@
 
 #include "corten/Support/Npy.h"
 
+#include "corten/Support/Zip.h"
+
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Endian.h"
 #include "llvm/Support/MathExtras.h"
@@ -48,18 +50,11 @@ static llvm::Error parseHeader(StringRef header, NpyArray &array) {
   return llvm::Error::success();
 }
 
-llvm::Expected<NpyArray> corten::readNpy(StringRef path) {
-  llvm::Expected<SharedBytes> file = mapFile(path);
-  if (!file)
-    return llvm::createStringError(path + ": " +
-                                   llvm::toString(file.takeError()));
-  StringRef data = file->data;
-  auto inFile = [&](llvm::Error error) {
-    return llvm::createStringError(path + ": " +
-                                   llvm::toString(std::move(error)));
-  };
+/// The array that these bytes are.
+static llvm::Expected<NpyArray> parseNpy(const SharedBytes &file) {
+  StringRef data = file.data;
   if (!data.starts_with(kMagic) || data.size() < 12)
-    return inFile(wrong("it begins otherwise"));
+    return wrong("it begins otherwise");
   // Version 1 has two bytes for the length of the header, later ones four.
   size_t lengthBytes = data[6] == 1 ? 2 : 4;
   size_t length = lengthBytes == 2
@@ -67,17 +62,55 @@ llvm::Expected<NpyArray> corten::readNpy(StringRef path) {
                       : llvm::support::endian::read32le(data.data() + 8);
   size_t start = 8 + lengthBytes;
   if (data.size() < start + length)
-    return inFile(wrong("it ends in its header"));
+    return wrong("it ends in its header");
   NpyArray array;
   if (llvm::Error error = parseHeader(data.substr(start, length), array))
-    return inFile(std::move(error));
-  array.elements = {data.substr(start + length), file->owner};
+    return error;
+  // Entries of archives begin anywhere.
+  array.elements = alignedWeight({data.substr(start + length), file.owner});
   return array;
 }
 
-void corten::writeNpy(llvm::raw_ostream &os, StringRef type,
-                      llvm::ArrayRef<int64_t> shape,
-                      llvm::ArrayRef<char> elements) {
+static llvm::Error inFile(StringRef path, llvm::Error error) {
+  return llvm::createStringError(path + ": " +
+                                 llvm::toString(std::move(error)));
+}
+
+llvm::Expected<NpyArray> corten::readNpy(StringRef path) {
+  llvm::Expected<SharedBytes> file = mapFile(path);
+  if (!file)
+    return inFile(path, file.takeError());
+  llvm::Expected<NpyArray> array = parseNpy(*file);
+  if (!array)
+    return inFile(path, array.takeError());
+  return array;
+}
+
+llvm::Expected<std::vector<std::pair<std::string, NpyArray>>>
+corten::readNpz(StringRef path) {
+  llvm::Expected<SharedBytes> file = mapFile(path);
+  if (!file)
+    return inFile(path, file.takeError());
+  llvm::Expected<ZipArchive> zip = ZipArchive::open(std::move(*file));
+  if (!zip)
+    return inFile(path, zip.takeError());
+  std::vector<std::pair<std::string, NpyArray>> arrays;
+  for (const ZipEntry &entry : zip->entries()) {
+    llvm::Expected<SharedBytes> bytes = zip->read(entry);
+    if (!bytes)
+      return inFile(path, bytes.takeError());
+    StringRef name = entry.name;
+    name.consume_back(".npy");
+    llvm::Expected<NpyArray> array = parseNpy(*bytes);
+    if (!array)
+      return inFile((path + ": " + name).str(), array.takeError());
+    arrays.emplace_back(name.str(), std::move(*array));
+  }
+  return arrays;
+}
+
+/// What stands before the elements.
+static std::string headerOf(StringRef type, llvm::ArrayRef<int64_t> shape) {
   std::string header =
       ("{'descr': '" + type + "', 'fortran_order': False, 'shape': (").str();
   for (int64_t extent : shape)
@@ -87,6 +120,26 @@ void corten::writeNpy(llvm::raw_ostream &os, StringRef type,
   size_t length = llvm::alignTo(10 + header.size() + 1, 64) - 10;
   header.resize(length - 1, ' ');
   header += '\n';
-  os << kMagic << '\x01' << '\0' << char(length & 0xff) << char(length >> 8)
-     << header << StringRef(elements.data(), elements.size());
+  std::string result = kMagic.str();
+  result += {'\x01', '\0', char(length & 0xff), char(length >> 8)};
+  return result + header;
+}
+
+static StringRef textOf(llvm::ArrayRef<char> bytes) {
+  return {bytes.data(), bytes.size()};
+}
+
+void corten::writeNpy(llvm::raw_ostream &os, StringRef type,
+                      llvm::ArrayRef<int64_t> shape,
+                      llvm::ArrayRef<char> elements) {
+  os << headerOf(type, shape) << textOf(elements);
+}
+
+void corten::writeNpz(llvm::raw_ostream &os,
+                      llvm::ArrayRef<NpyContent> arrays) {
+  ZipWriter zip(os);
+  for (const NpyContent &array : arrays)
+    zip.add(array.name + ".npy",
+            {headerOf(array.type, array.shape), textOf(array.elements)});
+  zip.finish();
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "Zip.h"
+#include "corten/Support/Zip.h"
 
-#include "Checksum.h"
+#include "corten/Support/Checksum.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
@@ -14,7 +14,7 @@
 #include <new>
 #include <optional>
 
-using namespace corten::pt2;
+using namespace corten;
 using llvm::StringRef;
 using llvm::Twine;
 
@@ -197,7 +197,7 @@ llvm::Error ZipArchive::checkOverlaps() const {
   return llvm::Error::success();
 }
 
-llvm::Expected<ZipArchive> ZipArchive::open(Bytes archive) {
+llvm::Expected<ZipArchive> ZipArchive::open(SharedBytes archive) {
   llvm::Expected<Directory> directory = findDirectory(archive.data);
   if (!directory)
     return directory.takeError();
@@ -222,7 +222,7 @@ const ZipEntry *ZipArchive::find(StringRef name) const {
 // Reading
 //===----------------------------------------------------------------------===//
 
-static llvm::Expected<Bytes> inflateEntry(const ZipEntry &entry) {
+static llvm::Expected<SharedBytes> inflateEntry(const ZipEntry &entry) {
   // For whatever tensor this may be.
   std::shared_ptr<char> memory = corten::allocateElements(entry.size);
   if (!memory)
@@ -250,7 +250,7 @@ static llvm::Expected<Bytes> inflateEntry(const ZipEntry &entry) {
   if (status != Z_STREAM_END || outputLeft != 0)
     return damaged("the entry '" + entry.name + "' cannot be inflated");
   StringRef data(memory.get(), entry.size);
-  return Bytes{data, std::move(memory)};
+  return SharedBytes{data, std::move(memory)};
 }
 
 bool ZipArchive::isIntact(StringRef data, uint32_t expected) const {
@@ -264,10 +264,10 @@ bool ZipArchive::isIntact(StringRef data, uint32_t expected) const {
   return sum == expected;
 }
 
-llvm::Expected<Bytes> ZipArchive::read(const ZipEntry &entry) const {
-  Bytes result{entry.stored, archive.owner};
+llvm::Expected<SharedBytes> ZipArchive::read(const ZipEntry &entry) const {
+  SharedBytes result{entry.stored, archive.owner};
   if (entry.isDeflated) {
-    llvm::Expected<Bytes> inflated = inflateEntry(entry);
+    llvm::Expected<SharedBytes> inflated = inflateEntry(entry);
     if (!inflated)
       return inflated.takeError();
     result = std::move(*inflated);
@@ -275,4 +275,82 @@ llvm::Expected<Bytes> ZipArchive::read(const ZipEntry &entry) const {
   if (!isIntact(result.data, entry.checksum))
     return damaged("the checksum of '" + entry.name + "' is wrong");
   return result;
+}
+
+//===----------------------------------------------------------------------===//
+// Writing
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Numbers of the format, one after the other.
+class Record {
+public:
+  template <typename T> Record &add(T number) {
+    char buffer[sizeof(T)];
+    llvm::support::endian::write<T, llvm::endianness::little>(buffer, number);
+    bytes.append(buffer, sizeof(T));
+    return *this;
+  }
+  Record &add(StringRef text) {
+    bytes += text;
+    return *this;
+  }
+
+  std::string bytes;
+};
+
+/// That a number stands elsewhere, in 64 bits.
+constexpr uint32_t kElsewhere = 0xffffffff;
+constexpr uint16_t kZip64Extra = 1;
+constexpr uint16_t kZip64Version = 45;
+/// Names are UTF-8.
+constexpr uint16_t kUtf8 = 1 << 11;
+/// 1 January 1980: the same content gives the same bytes.
+constexpr uint16_t kFirstDay = 1 << 5 | 1;
+} // namespace
+
+/// What the headers of an entry have in common.
+static void addEntry(Record &record, uint32_t crc, StringRef name,
+                     uint16_t extraBytes) {
+  record.add(kZip64Version).add(kUtf8).add(kStored).add(uint16_t(0));
+  record.add(kFirstDay).add(crc).add(kElsewhere).add(kElsewhere);
+  record.add(uint16_t(name.size())).add(extraBytes);
+}
+
+void ZipWriter::add(StringRef name, llvm::ArrayRef<StringRef> parts) {
+  uint32_t crc = 0;
+  uint64_t size = 0;
+  for (StringRef part : parts) {
+    crc = checksum(part, crc);
+    size += part.size();
+  }
+  Record header;
+  header.add(kLocalHeader);
+  addEntry(header, crc, name, 20);
+  header.add(name).add(kZip64Extra).add(uint16_t(16)).add(size).add(size);
+  os << header.bytes;
+  for (StringRef part : parts)
+    os << part;
+  Record entry;
+  entry.add(kDirectoryEntry).add(kZip64Version);
+  addEntry(entry, crc, name, 28);
+  entry.add(uint16_t(0)).add(uint16_t(0)).add(uint16_t(0)).add(uint32_t(0));
+  entry.add(kElsewhere).add(name);
+  entry.add(kZip64Extra).add(uint16_t(24)).add(size).add(size).add(written);
+  directory += entry.bytes;
+  written += header.bytes.size() + size;
+  ++numEntries;
+}
+
+void ZipWriter::finish() {
+  Record end;
+  end.add(kEnd64).add(uint64_t(kEnd64Size - 12)).add(kZip64Version);
+  end.add(kZip64Version).add(uint32_t(0)).add(uint32_t(0)).add(numEntries);
+  end.add(numEntries).add(uint64_t(directory.size())).add(written);
+  end.add(kEnd64Locator).add(uint32_t(0));
+  end.add(uint64_t(written + directory.size())).add(uint32_t(1));
+  end.add(kEnd).add(uint16_t(0)).add(uint16_t(0));
+  end.add(uint16_t(0xffff)).add(uint16_t(0xffff)).add(kElsewhere);
+  end.add(kElsewhere).add(uint16_t(0));
+  os << directory << end.bytes;
 }

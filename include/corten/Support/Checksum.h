@@ -3,18 +3,18 @@
 // The checksum of ZIP entries, fast enough to verify gigabytes of weights on
 // the way: a model with a flipped bit must not convert.
 
-#ifndef CORTEN_LIB_PT2_CHECKSUM_H
-#define CORTEN_LIB_PT2_CHECKSUM_H
+#ifndef CORTEN_SUPPORT_CHECKSUM_H
+#define CORTEN_SUPPORT_CHECKSUM_H
 
 #include "llvm/ADT/StringRef.h"
 
 #include <cstdint>
 
-namespace corten::pt2 {
+namespace corten {
 
 /// CRC-32 as in ZIP and zlib; `before` is that of what stands in front.
 uint32_t checksum(llvm::StringRef data, uint32_t before = 0);
 
-} // namespace corten::pt2
+} // namespace corten
 
-#endif // CORTEN_LIB_PT2_CHECKSUM_H
+#endif // CORTEN_SUPPORT_CHECKSUM_H

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "Checksum.h"
+#include "corten/Support/Checksum.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/CRC.h"
@@ -9,13 +9,14 @@
 
 #include <string>
 
-using namespace corten::pt2;
+using namespace corten;
 using llvm::StringRef;
 
 namespace {
 TEST(ChecksumTest, KnownValue) {
   EXPECT_EQ(checksum("123456789"), 0xcbf43926U);
   EXPECT_EQ(checksum(""), 0U);
+  EXPECT_EQ(checksum(StringRef(), 17), 17U);
 }
 
 TEST(ChecksumTest, GoesOnFromWhatStandsInFront) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "Checksum.h"
+#include "corten/Support/Checksum.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/CRC.h"
@@ -9,7 +9,7 @@
 #include <immintrin.h>
 #endif
 
-using namespace corten::pt2;
+using namespace corten;
 using llvm::StringRef;
 
 static uint32_t extend(uint32_t crc, StringRef data) {
@@ -70,7 +70,10 @@ static uint32_t extendByBlocks(uint32_t crc, StringRef data) {
 }
 #endif
 
-uint32_t corten::pt2::checksum(StringRef data, uint32_t before) {
+uint32_t corten::checksum(StringRef data, uint32_t before) {
+  // zlib begins anew where there is no memory.
+  if (data.empty())
+    return before;
 #if defined(__x86_64__)
   return extendByBlocks(before, data);
 #else
