@@ -5,6 +5,8 @@
 #include "llvm/Support/Process.h"
 #include "llvm/Support/raw_ostream.h"
 
+#include <algorithm>
+
 using namespace corten::tool;
 
 /// To the start of the line, and erase it.
@@ -20,4 +22,32 @@ Progress::~Progress() {
 void Progress::show(const llvm::Twine &text) {
   if (isShown)
     llvm::errs() << kEraseLine << text;
+}
+
+void Progress::show(const llvm::Twine &text, double fraction) {
+  using namespace std::chrono_literals;
+  auto now = std::chrono::steady_clock::now();
+  if (!isShown || now - lastShown < 100ms)
+    return;
+  lastShown = now;
+  constexpr unsigned kWidth = 24;
+  std::string drawn = bar(fraction, kWidth);
+  // Blocks have three bytes and one column.
+  unsigned columns = 0;
+  for (char c : drawn)
+    columns += (c & 0xc0) != 0x80;
+  llvm::errs() << kEraseLine << text << ' ' << drawn
+               << std::string(kWidth - columns, ' ') << ' '
+               << unsigned(100 * fraction) << " %";
+}
+
+std::string corten::tool::bar(double fraction, unsigned width) {
+  static constexpr const char *kEighths[] = {"",  "▏", "▎", "▍",
+                                             "▌", "▋", "▊", "▉"};
+  auto eighths =
+      unsigned(std::clamp(fraction, 0.0, 1.0) * double(width) * 8 + 0.5);
+  std::string result;
+  for (unsigned i = 0; i != eighths / 8; ++i)
+    result += "█";
+  return result + kEighths[eighths % 8];
 }

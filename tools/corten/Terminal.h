@@ -7,6 +7,9 @@
 
 #include "llvm/ADT/Twine.h"
 
+#include <chrono>
+#include <string>
+
 namespace corten::tool {
 
 /// One line on standard error that is written over and over, if somebody sits
@@ -19,10 +22,16 @@ public:
   Progress &operator=(const Progress &) = delete;
 
   void show(const llvm::Twine &text);
+  /// With a bar that says how much of something is done. May be called often.
+  void show(const llvm::Twine &text, double fraction);
 
 private:
   bool isShown;
+  std::chrono::steady_clock::time_point lastShown;
 };
+
+/// A bar of `width` columns that is filled so far, in eighths of a column.
+std::string bar(double fraction, unsigned width);
 
 } // namespace corten::tool
 

@@ -67,6 +67,7 @@ int main(int argc, char **argv) {
   tool::addEdit(app, exitCode);
   tool::addCompile(app, exitCode);
   tool::addRun(app, exitCode);
+  tool::addBench(app, exitCode);
   tool::addDoctor(app, exitCode);
   tool::addOps(app, exitCode);
   tool::addView(app, exitCode);

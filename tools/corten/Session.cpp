@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "Session.h"
+
+#include "corten/Model/Engine.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace corten;
+using namespace corten::tool;
+using llvm::StringRef;
+
+void tool::addCallOptions(CLI::App &command, CallOptions &options) {
+  command
+      .add_option("PATH", options.path,
+                  "An asset (NAME.aimodel), a plan (NAME.cplan) or a program "
+                  "of torch.export.save (NAME.pt2)")
+      ->required();
+  command
+      .add_option("--function", options.function,
+                  "The entry point, where there are several")
+      ->type_name("NAME");
+  command
+      .add_option("--input", options.inputs,
+                  "An input from a file: FILE.npy, FILE.npz, raw:FILE, or an "
+                  "image (FILE.png, FILE.jpg). FILE.npz alone is for all "
+                  "inputs by their names")
+      ->type_name("NAME=FILE")
+      ->allow_extra_args(false);
+  command
+      .add_option("--shape", options.shapes,
+                  "The shape of an input that is random, raw, or an image")
+      ->type_name("NAME=1,3,224,224")
+      ->allow_extra_args(false);
+  command
+      .add_option("--mean", options.images.mean,
+                  "What is subtracted from the channels of images, which are "
+                  "from 0 to 1")
+      ->delimiter(',')
+      ->type_name("R,G,B")
+      ->allow_extra_args(false);
+  command
+      .add_option("--std", options.images.deviation,
+                  "What the channels of images are divided by after that")
+      ->delimiter(',')
+      ->type_name("R,G,B")
+      ->check(CLI::PositiveNumber)
+      ->allow_extra_args(false);
+  command.add_option("--seed", options.seed, "Of the random inputs");
+}
+
+llvm::Expected<std::pair<StringRef, StringRef>>
+tool::assignment(StringRef option, StringRef argument,
+                 llvm::ArrayRef<runtime::Parameter> parameters) {
+  auto [name, text] = argument.split('=');
+  if (text.empty() && parameters.size() == 1)
+    return std::pair(StringRef(parameters.front().name), argument);
+  for (const runtime::Parameter &parameter : parameters)
+    if (parameter.name == name && !text.empty())
+      return std::pair(name, text);
+  std::string names = llvm::join(
+      llvm::map_range(parameters, [](const auto &p) { return p.name; }), ", ");
+  return llvm::createStringError(option + ": want NAME=VALUE with a name of " +
+                                 names + ", not " + argument);
+}
+
+static llvm::Expected<const runtime::Function *>
+chooseFunction(const runtime::Model &model, StringRef name) {
+  if (name.empty() && model.functions().size() == 1)
+    return &model.functions().front();
+  if (const runtime::Function *found =
+          model.function(name.empty() ? StringRef("main") : name))
+    return found;
+  return llvm::createStringError(
+      "--function: there is none of this name; the model has " +
+      llvm::join(llvm::map_range(model.functions(),
+                                 [](const auto &f) { return f.name(); }),
+                 ", "));
+}
+
+/// By the name of the input.
+using Sources = llvm::StringMap<InputSource>;
+
+static llvm::Expected<Sources>
+readSources(const CallOptions &options,
+            llvm::ArrayRef<runtime::Parameter> inputs) {
+  Sources sources;
+  for (StringRef argument : options.inputs) {
+    if (argument.ends_with(".npz") && !argument.contains('=')) {
+      for (const runtime::Parameter &input : inputs)
+        sources[input.name].text = argument.str();
+      continue;
+    }
+    auto pair = assignment("--input", argument, inputs);
+    if (!pair)
+      return pair.takeError();
+    sources[pair->first].text = pair->second.str();
+  }
+  for (StringRef argument : options.shapes) {
+    auto pair = assignment("--shape", argument, inputs);
+    if (!pair)
+      return pair.takeError();
+    sources[pair->first].shape = pair->second.str();
+  }
+  return sources;
+}
+
+static llvm::Expected<Owned> makeInput(const runtime::Parameter &input,
+                                       const InputSource &source,
+                                       const ImageOptions &images,
+                                       std::mt19937 &random) {
+  if (!source.text.empty())
+    return readInput(source, input, images);
+  auto shape = shapeFor(input, source.shape);
+  if (!shape)
+    return shape.takeError();
+  return randomInput(input, *shape, random);
+}
+
+static llvm::Error translate(const runtime::Error &error) {
+  return error ? llvm::createStringError(error.message())
+               : llvm::Error::success();
+}
+
+llvm::Error Session::run() const { return translate(call->run()); }
+
+llvm::Expected<Session> tool::openSession(const CallOptions &options,
+                                          Progress &progress) {
+  progress.show("compiling");
+  runtime::LoadOptions loading;
+  loading.threads = options.threads;
+  llvm::Expected<LoadedModel> loaded = loadForEngine(options.path, loading);
+  if (!loaded)
+    return loaded.takeError();
+  for (const std::string &warning : loaded->warnings)
+    llvm::errs() << "corten: warning: " << warning << '\n';
+  Session session;
+  session.model = std::move(loaded->model);
+  auto function = chooseFunction(*session.model, options.function);
+  if (!function)
+    return function.takeError();
+  session.function = *function;
+  session.call =
+      std::make_unique<runtime::Call>(session.model, *session.function);
+  llvm::ArrayRef<runtime::Parameter> inputs(session.function->inputs());
+  llvm::Expected<Sources> sources = readSources(options, inputs);
+  if (!sources)
+    return sources.takeError();
+  progress.show("reading inputs");
+  std::mt19937 random(options.seed);
+  for (const runtime::Parameter &input : inputs) {
+    llvm::Expected<Owned> made =
+        makeInput(input, sources->lookup(input.name), options.images, random);
+    if (!made)
+      return made.takeError();
+    if (llvm::Error error =
+            translate(session.call->setInput(input.name, made->tensor)))
+      return error;
+    session.arguments.push_back(std::move(*made));
+  }
+  for (const runtime::Parameter &state : session.function->states()) {
+    runtime::Expected<runtime::State> made =
+        session.model->createState(state);
+    if (!made)
+      return translate(made.takeError());
+    // The call refers to what stays where it is.
+    if (llvm::Error error =
+            translate(session.call->setState(state.name, *made)))
+      return error;
+    session.states.push_back(std::move(*made));
+  }
+  return session;
+}
