@@ -245,6 +245,7 @@ file::StepT &BlockWriter::addStep(file::StepKind kind, Location location) {
   auto step = std::make_unique<file::StepT>();
   step->kind = kind;
   step->location = writer.location(location);
+  step->origin = writer.origin(location);
   block->steps.push_back(std::move(step));
   return *block->steps.back();
 }

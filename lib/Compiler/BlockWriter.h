@@ -32,6 +32,7 @@ public:
   /// The place of a kernel's name.
   int32_t kernel(llvm::StringRef name);
   int32_t location(mlir::Location location);
+  int32_t origin(mlir::Location location);
   int32_t constant(plan::ConstantOp op);
   /// What the block that prepares gives for a result of one of its kernels.
   int32_t prepared(mlir::Value result);
@@ -45,6 +46,7 @@ private:
   const WeightFile &weights;
   llvm::StringMap<int32_t> kernels;
   llvm::StringMap<int32_t> locations;
+  llvm::DenseMap<mlir::Location, int32_t> origins;
   llvm::DenseMap<mlir::Attribute, int32_t> constants;
   llvm::MapVector<mlir::Value, int32_t> preparedResults;
 };

@@ -130,6 +130,7 @@ void BlockWriter::writeIf(plan::IfOp op) {
   auto step = std::make_unique<file::StepT>();
   step->kind = file::StepKind::If;
   step->location = writer.location(op.getLoc());
+  step->origin = writer.origin(op.getLoc());
   step->inputs = {condition};
   writeChildren(op, *step, {&op.getThen(), &op.getOtherwise()});
   block->steps.push_back(std::move(step));
@@ -139,6 +140,7 @@ void BlockWriter::writeWhile(plan::WhileOp op) {
   auto step = std::make_unique<file::StepT>();
   step->kind = file::StepKind::While;
   step->location = writer.location(op.getLoc());
+  step->origin = writer.origin(op.getLoc());
   for (Value init : op.getInits())
     step->inputs.push_back(value(init));
   writeChildren(op, *step, {&op.getBefore(), &op.getAfter()});

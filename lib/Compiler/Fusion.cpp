@@ -163,6 +163,7 @@ static bool absorb(plan::KernelOp consumer, size_t extra,
   fused.replaceAllUsesWith(
       mapping.lookupOrDefault(own.getTerminator()->getOperand(0)));
   eraseExtra(consumer, extra);
+  consumer->setLoc(builder.getFusedLoc({consumer.getLoc(), producer.getLoc()}));
   return true;
 }
 
@@ -260,9 +261,9 @@ static void fuseEpiloguesIn(Block &block) {
       SmallVector<Value> extras(tile.getExtras());
       extras.erase(extras.begin() + *index);
       auto fused = plan::KernelOp::create(
-          builder, tile.getLoc(), product.getResultTypes(),
-          product.getKernelAttr(), product.getInputs(), extras,
-          product.getNumbers(), product.getSizes(),
+          builder, builder.getFusedLoc({product.getLoc(), tile.getLoc()}),
+          product.getResultTypes(), product.getKernelAttr(),
+          product.getInputs(), extras, product.getNumbers(), product.getSizes(),
           product.getStaticNumbersAttr(), product.getOrderAttr(), UnitAttr());
       fused.getProgram().takeBody(tile.getProgram());
       // The element of the product comes first.

@@ -42,6 +42,21 @@ int32_t PlanWriter::location(Location location) {
   return entry->second;
 }
 
+int32_t PlanWriter::origin(Location location) {
+  auto [entry, isNew] = origins.try_emplace(location, -1);
+  if (!isNew)
+    return entry->second;
+  debuginfo::Origin found = debuginfo::originOf(location);
+  if (found.module.empty() && found.operations.empty())
+    return -1;
+  auto made = std::make_unique<file::OriginT>();
+  made->module_ = std::move(found.module);
+  made->operations.assign(found.operations.begin(), found.operations.end());
+  entry->second = int32_t(plan.origins.size());
+  plan.origins.push_back(std::move(made));
+  return entry->second;
+}
+
 int32_t PlanWriter::add(std::unique_ptr<file::BlockT> block) {
   plan.blocks.push_back(std::move(block));
   return int32_t(plan.blocks.size()) - 1;

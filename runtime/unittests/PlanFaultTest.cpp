@@ -109,6 +109,10 @@ TEST(PlanFaults, WhatTheCheckFinds) {
        [&](auto &plan) { block(plan).steps[0]->numbers = {99}; }},
       {"has a location that is not there",
        [&](auto &plan) { block(plan).steps[0]->location = 1; }},
+      {"has an origin that is not there",
+       [&](auto &plan) { block(plan).steps[0]->origin = 0; }},
+      {"has an origin that is not there",
+       [&](auto &plan) { block(plan).steps[0]->origin = -2; }},
       {"has a program that is wrong",
        [&](auto &plan) {
          block(plan).steps[1]->program->instructions[0] =

@@ -5,6 +5,8 @@
 #include "Plans.h"
 #include "SamplePlans.h"
 
+#include <set>
+
 using namespace corten::runtime;
 
 static State created(const Model &model, std::vector<int64_t> shape) {
@@ -174,4 +176,38 @@ TEST(Observer, SeesEveryStep) {
   EXPECT_EQ(steps, (std::vector<std::string>{
                        "Add f32[1, 3] model.py:12", "Tile f32[1, 3] ",
                        "ReduceSum f32[1, 3] ", "Add f32[3] "}));
+}
+
+TEST(Observer, SaysWhatAStepIsMadeOf) {
+  PlanBuilder plan = straightLine();
+  auto origin = std::make_unique<plan::OriginT>();
+  origin->module_ = "layers.0";
+  origin->operations = {7, 12};
+  plan.plan.origins.push_back(std::move(origin));
+  plan.plan.blocks[0]->steps[1]->origin = 0;
+  std::shared_ptr<Model> model = loaded(plan);
+  ASSERT_TRUE(model);
+  State state = std::move(*model->createState("s"));
+  Owned<float> x({2, 3}, {1, 2, 3, 4, 5, 6});
+  Call call(model, model->functions()[0]);
+  EXPECT_OK(call.setInput(0, x.tensor));
+  EXPECT_OK(call.setState("s", state));
+  std::vector<std::string> modules;
+  std::vector<double> arithmetic;
+  std::set<const void *> identities;
+  call.setObserver([&](const StepEvent &event) {
+    modules.emplace_back(event.module);
+    arithmetic.push_back(event.arithmetic);
+    identities.insert(event.identity);
+    EXPECT_TRUE(event.isKernel);
+    EXPECT_EQ(event.operations.size(), event.module.empty() ? 0u : 2u);
+  });
+  EXPECT_OK(call.run());
+  EXPECT_OK(call.run());
+  EXPECT_EQ(identities.size(), 4u);
+  modules.resize(4);
+  arithmetic.resize(4);
+  EXPECT_EQ(modules, (std::vector<std::string>{"", "layers.0", "", ""}));
+  // Two rows of three: added, one instruction each, summed, added again.
+  EXPECT_EQ(arithmetic, (std::vector<double>{6, 6, 6, 3}));
 }

@@ -41,6 +41,7 @@ void addEdit(CLI::App &app, int &exitCode);
 void addCompile(CLI::App &app, int &exitCode);
 void addRun(CLI::App &app, int &exitCode);
 void addBench(CLI::App &app, int &exitCode);
+void addProfile(CLI::App &app, int &exitCode);
 /// Those of the Python package; `command` is what this one was called as.
 void addPythonCommands(CLI::App &app, int &exitCode, llvm::StringRef command);
 /// Help, and what shells and manuals are made from. Last: it shows the others.

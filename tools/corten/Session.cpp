@@ -161,8 +161,7 @@ llvm::Expected<Session> tool::openSession(const CallOptions &options,
     session.arguments.push_back(std::move(*made));
   }
   for (const runtime::Parameter &state : session.function->states()) {
-    runtime::Expected<runtime::State> made =
-        session.model->createState(state);
+    runtime::Expected<runtime::State> made = session.model->createState(state);
     if (!made)
       return translate(made.takeError());
     // The call refers to what stays where it is.

@@ -68,6 +68,7 @@ int main(int argc, char **argv) {
   tool::addCompile(app, exitCode);
   tool::addRun(app, exitCode);
   tool::addBench(app, exitCode);
+  tool::addProfile(app, exitCode);
   tool::addDoctor(app, exitCode);
   tool::addOps(app, exitCode);
   tool::addView(app, exitCode);

@@ -3,6 +3,7 @@
 // Runs frames.
 
 #include "../Portable/Portable.h"
+#include "Arithmetic.h"
 #include "Engine.h"
 #include "Frame.h"
 #include "Guards.h"
@@ -285,9 +286,17 @@ void Frame::observe(Run &run, size_t index, int64_t nanoseconds) const {
   event.step = nameOf(step);
   if (variants[index])
     event.variant = variants[index]->name;
+  event.identity = &step;
+  event.isKernel = step.kind == plan::StepKind::Kernel;
   event.location = step.location;
+  if (step.origin != -1) {
+    const Origin &origin = engine.program.origins[size_t(step.origin)];
+    event.module = origin.module;
+    event.operations = origin.operations;
+  }
   event.inputs = inputsOf(step);
   event.outputs = step.outputs.of(slots);
+  event.arithmetic = arithmeticOf(step, event.inputs, event.outputs);
   event.nanoseconds = nanoseconds;
   event.depth = run.depth - 1;
   (*run.observer)(event);

@@ -102,6 +102,8 @@ struct Step {
   std::array<int32_t, 2> blocks = {-1, -1};
   std::string message;
   std::string location;
+  /// In Program::origins; -1: none.
+  int32_t origin = -1;
   int32_t stage = 0;
   /// Its number among the steps that run blocks.
   int32_t control = -1;
@@ -178,8 +180,15 @@ struct Constant {
   uint32_t alignment = 1;
 };
 
+/// What a step was made of.
+struct Origin {
+  std::string module;
+  std::vector<uint64_t> operations;
+};
+
 struct Program {
   std::vector<Block> blocks;
+  std::vector<Origin> origins;
   std::vector<EntryPoint> functions;
   std::vector<Constant> constants;
   /// Of the asset, as the plan knows it; none if it has no path.

@@ -360,6 +360,10 @@ bool BlockReader::readStep(size_t index, const plan::Step &from, Step &step) {
     step.location =
         textOf(plan.locations()->Get(flatbuffers::uoffset_t(from.location())));
   }
+  if (from.origin() < -1 ||
+      (from.origin() != -1 && size_t(from.origin()) >= sizeOf(plan.origins())))
+    return fail("step", index, "has an origin that is not there");
+  step.origin = from.origin();
   if (isKernel)
     return readKernel(index, from, step);
   size_t numBlocks = 0;
@@ -532,6 +536,14 @@ bool ProgramReader::readBlocks() {
   for (size_t i = 0; i != sizeOf(plan.kernels()); ++i)
     kernels.push_back(findKernel(
         plan.kernels()->Get(flatbuffers::uoffset_t(i))->string_view()));
+  for (size_t i = 0; i != sizeOf(plan.origins()); ++i) {
+    const plan::Origin &from = *plan.origins()->Get(flatbuffers::uoffset_t(i));
+    Origin &origin = program.origins.emplace_back();
+    origin.module = textOf(from.module_());
+    if (from.operations())
+      origin.operations.assign(from.operations()->begin(),
+                               from.operations()->end());
+  }
   program.blocks.resize(sizeOf(plan.blocks()));
   for (size_t i = 0; i != program.blocks.size(); ++i) {
     BlockReader reader(plan, *plan.blocks()->Get(flatbuffers::uoffset_t(i)),

@@ -163,10 +163,21 @@ struct StepEvent {
   std::string_view step;
   /// The variant that was chosen; empty: the portable kernel.
   std::string_view variant;
+  /// The same each time that it is run.
+  const void *identity = nullptr;
+  /// Not control flow.
+  bool isKernel = false;
   /// The line of the program that it comes from.
   std::string_view location;
+  /// The path of the module that it comes from, and the numbers of the
+  /// operations that it was made of.
+  std::string_view module;
+  std::span<const uint64_t> operations;
   std::span<const Tensor> inputs;
   std::span<const Tensor> outputs;
+  /// How many operations on numbers it did; a multiplication with an addition
+  /// is two.
+  double arithmetic = 0;
   /// Control flow contains what it runs.
   int64_t nanoseconds = 0;
   int depth = 0;

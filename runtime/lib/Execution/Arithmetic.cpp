@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// How much a step computes, for whoever measures it. A multiplication and an
+// addition are two; a function of one number, such as exp, is one.
+
+#include "Arithmetic.h"
+
+using namespace corten::runtime;
+using namespace corten::runtime::execution;
+
+/// What a matrix product, or one that was packed, sums over.
+static double depthOf(PortableKernel kernel, std::span<const Tensor> inputs) {
+  const Tensor &left = inputs[0];
+  const Tensor &right = inputs[1];
+  switch (kernel) {
+  case PortableKernel::MatMul:
+  case PortableKernel::MatMulPacked:
+    return double(left.extents[left.rank - 1]);
+  case PortableKernel::ConvolutionPacked:
+    return double(right.extents[2]);
+  case PortableKernel::ConvolutionDepthwise:
+    return double(right.extents[0]);
+  default:
+    // Weights are [output channels, ...].
+    return double(right.size()) / std::max<double>(double(right.extents[0]), 1);
+  }
+}
+
+/// Both products, and what is done with each score between them.
+static double attentionOf(std::span<const Tensor> inputs) {
+  const Tensor &queries = inputs[0];
+  const Tensor &values = inputs[2];
+  auto width = double(queries.extents[queries.rank - 1]);
+  auto keys = double(values.extents[values.rank - 2]);
+  auto result = double(values.extents[values.rank - 1]);
+  double rows = width > 0 ? double(queries.size()) / width : 0;
+  return rows * keys * (2 * width + 2 * result + 5);
+}
+
+double execution::arithmeticOf(const Step &step, std::span<const Tensor> inputs,
+                               std::span<const Tensor> outputs) {
+  if (step.kind != plan::StepKind::Kernel || outputs.empty())
+    return 0;
+  auto results = double(outputs[0].size());
+  double operands = inputs.empty() ? 0 : double(inputs[0].size());
+  double perElement =
+      step.program ? double(step.program->instructions.size()) : 0;
+  switch (step.kernel) {
+  case PortableKernel::Copy:
+  case PortableKernel::Fill:
+  case PortableKernel::Unpack:
+  case PortableKernel::PadByRule:
+  case PortableKernel::Cast:
+  case PortableKernel::PackMatrix:
+  case PortableKernel::GatherAlongAxis:
+  case PortableKernel::GatherNd:
+  case PortableKernel::NonZero:
+  case PortableKernel::Numbers:
+  case PortableKernel::RangeCount:
+    return 0;
+  case PortableKernel::MatMul:
+  case PortableKernel::MatMulPacked:
+  case PortableKernel::Convolution:
+  case PortableKernel::ConvolutionPacked:
+  case PortableKernel::ConvolutionDepthwise:
+    return results * (2 * depthOf(step.kernel, inputs) + perElement);
+  case PortableKernel::ConvolutionTransposed:
+    // Every element of the input goes everywhere.
+    return 2 * operands * depthOf(step.kernel, inputs);
+  case PortableKernel::Attention:
+    return attentionOf(inputs);
+  case PortableKernel::Tile:
+    return results * perElement;
+  case PortableKernel::TileReduce:
+    return operands * (perElement + 1);
+  case PortableKernel::LayerNorm:
+  case PortableKernel::RmsNorm:
+  case PortableKernel::GroupNorm:
+    return 8 * results;
+  case PortableKernel::Softmax:
+    return 5 * results;
+  default:
+    // Once for each element, on the larger side.
+    return std::max(operands, results);
+  }
+}
