@@ -109,7 +109,8 @@ static void printZsh(CLI::App &app) {
          "  local -a commands=(\n";
   for (const CLI::App *command : commandsOf(app)) {
     auto [name, text] = entry(command->get_name(), command->get_description());
-    out << "    " << shellQuoted(name + ":" + text) << '\n';
+    out << "    " << shellQuoted((llvm::Twine(name) + ":" + text).str())
+        << '\n';
   }
   out << "  )\n"
          "  if ((CURRENT == 2)); then\n"
@@ -124,7 +125,8 @@ static void printZsh(CLI::App &app) {
     out << "  " << command->get_name() << ") _arguments";
     for (const auto &[spelling, option] : optionsOf(*command)) {
       auto [name, text] = entry(spelling, option->get_description());
-      out << " \\\n    " << shellQuoted(name + "[" + text + "]");
+      out << " \\\n    "
+          << shellQuoted((llvm::Twine(name) + "[" + text + "]").str());
       if (option->get_items_expected_max() > 0)
         out << ":value:_files";
     }

@@ -50,6 +50,7 @@ static int becomePython(llvm::StringRef command,
   words.insert(words.end(), module.begin(), module.end());
   words.insert(words.end(), arguments.begin(), arguments.end());
   std::vector<char *> pointers;
+  pointers.reserve(words.size() + 1);
   for (std::string &word : words)
     pointers.push_back(word.data());
   pointers.push_back(nullptr);

@@ -18,7 +18,7 @@ BOTH = pytest.mark.parametrize("is_binary", [False, True], ids=["json", "binary"
 
 @pytest.fixture
 def client(server: Server) -> Iterator[triton.InferenceServerClient]:
-    client = triton.InferenceServerClient(server.address)
+    client = triton.InferenceServerClient(server.address, concurrency=8)
     yield client
     client.close()
 

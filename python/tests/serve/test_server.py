@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import http.client
 import json
+import os
 import socket
 import threading
 import time
@@ -227,10 +228,10 @@ class TestLoad:
             leaving = [socket.create_connection((host, int(port))) for _ in range(10)]
             for connection in leaving:
                 connection.sendall(head.encode() + body)
-            wait_for(server, "corten_queue_requests", 8)
+            wait_for(server, "corten_queue_requests", 3)
             for connection in leaving:
                 connection.close()
-            wait_for(server, 'corten_requests_total{code="499",model="slow"}', 5)
+            wait_for(server, 'corten_requests_total{code="499",model="slow"}', 2)
             assert ask(server, "/v2/models/slow/infer", slow_body(1))[0] == 200
             # Those that waited were never run: one was running, one is the last.
             left = metric(server, 'corten_requests_total{code="499",model="slow"}')
@@ -346,6 +347,19 @@ class TestOperation:
         answer = corten("serve", assets["mean"], "--port", port)
         assert answer.status == 2
         assert f"127.0.0.1:{port}: " in answer.err
+
+    def test_packages_that_are_missing(
+        self, assets: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        (tmp_path / "starlette.py").write_text(
+            "raise ModuleNotFoundError('gone', name='starlette')\n"
+        )
+        path = os.pathsep.join([str(tmp_path), os.environ["PYTHONPATH"]])
+        monkeypatch.setenv("PYTHONPATH", path)
+        assert corten("serve", assets["mean"]).err == (
+            "corten: error: starlette is not installed; "
+            "pip install 'corten[serve]' brings it\n"
+        )
 
     def test_many_threads(self, server: Server) -> None:
         """Connections that are kept, and many requests on each."""
