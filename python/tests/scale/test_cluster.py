@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import os
 import socket
+import subprocess
 import sys
 import urllib.request
 from collections.abc import Iterator
@@ -28,6 +29,17 @@ ROWS = 2000
 _STORE = 100 << 20
 
 
+def _free_port() -> int:
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        port: int = found.getsockname()[1]
+        return port
+
+
+#: Where clients outside of the cluster are answered.
+_CLIENT_PORT = _free_port()
+
+
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[Cluster]:
     # Workers import what this process does.
@@ -41,6 +53,7 @@ def cluster() -> Iterator[Cluster]:
             "num_cpus": 1,
             "object_store_memory": _STORE,
             "include_dashboard": False,
+            "ray_client_server_port": _CLIENT_PORT,
         },
     )
     for _ in range(2):
@@ -165,6 +178,34 @@ def test_batch_with_a_node_that_dies(
         assert one.target.read_bytes() == other.target.read_bytes()
 
 
+def test_batch_from_outside(
+    cluster: Cluster, pictures: Path, data: Path, tmp_path: Path
+) -> None:
+    """The command, which is no part of the cluster."""
+    out = tmp_path / "out"
+    options = ["--input", data, "--output", out, "--rows-per-file", "500"]
+    address = f"ray://127.0.0.1:{_CLIENT_PORT}"
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "corten.batch",
+            pictures,
+            *options,
+            "--address",
+            address,
+        ],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith(f"{ROWS} rows in 4 files; ")
+    found = [pq.read_table(file)["id"] for file in sorted(out.glob("*.parquet"))]
+    assert [row for ids in found for row in ids.to_pylist()] == list(range(ROWS))
+
+
 def test_batch_says_what_is_wrong(
     cluster: Cluster, pictures: Path, data: Path, tmp_path: Path
 ) -> None:
@@ -230,13 +271,6 @@ def test_verify(cluster: Cluster) -> None:
     assert names["bb"].passed
     with pytest.raises(TypeError, match="needs a check"):
         corten.ray.verify(["a"])
-
-
-def _free_port() -> int:
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        port: int = found.getsockname()[1]
-        return port
 
 
 def test_app(cluster: Cluster, pictures: Path, data: Path) -> None:
