@@ -14,6 +14,7 @@ void bindProgram(nanobind::module_ &module);
 void bindMetal(nanobind::module_ &module);
 void bindAsset(nanobind::module_ &module);
 void bindEngine(nanobind::module_ &module);
+void bindSampling(nanobind::module_ &module);
 void bindConversion(nanobind::module_ &module);
 void bindPt2(nanobind::module_ &module);
 void bindInspect(nanobind::module_ &module);

@@ -18,4 +18,5 @@ NB_MODULE(_native, module) {
   corten::bindings::bindView(module);
   corten::bindings::bindAsset(module);
   corten::bindings::bindEngine(module);
+  corten::bindings::bindSampling(module);
 }

@@ -575,6 +575,31 @@ class CompiledModel:
     def trim(self) -> None:
         """Give idle memory back to the system."""
 
+class TokenSampler:
+    """Chooses the tokens of one sequence."""
+
+    def __init__(
+        self,
+        *,
+        temperature: float,
+        top_k: int,
+        top_p: float,
+        min_p: float,
+        repetition_penalty: float,
+        presence_penalty: float,
+        frequency_penalty: float,
+        bias: Mapping[int, float],
+    ) -> None: ...
+    def note(self, token: int, is_generated: bool) -> None:
+        """A token that penalties are to know."""
+    def choose(self, logits: npt.NDArray[Any], number: float) -> int:
+        """A token; ``number``, from 0 to 1, decides which of the possible ones."""
+
+def token_logprobs(
+    logits: npt.NDArray[Any], token: int, count: int
+) -> tuple[float, list[tuple[int, float]]]:
+    """The log-probability of a token, and the most probable ones with theirs."""
+
 def load_model(
     path: str, threads: int | None, check: bool | None
 ) -> tuple[CompiledModel, list[str]]: ...

@@ -59,10 +59,11 @@ class Program(ABC):
 
     def extend(
         self, cache: Cache, tokens: Sequence[int], *, every: bool = False
-    ) -> npt.NDArray[np.float32]:
+    ) -> npt.NDArray[Any]:
         """Takes tokens, and gives the logits that follow the last of them.
 
-        With ``every``, those that follow each, one row for each token. How they
+        They are as the program has them, bfloat16 as bits. With ``every``, those
+        that follow each, in float32, one row for each token. How they
         are divided into calls makes no difference but for rounding. Raises
         ``ValueError`` if the context does not hold them.
         """
@@ -78,7 +79,7 @@ class Program(ABC):
     @abstractmethod
     def _extend(
         self, cache: Cache, tokens: Sequence[int], every: bool
-    ) -> npt.NDArray[np.float32]: ...
+    ) -> npt.NDArray[Any]: ...
 
 
 def open_program(model: CompiledModel, bundle: Bundle) -> Program:
@@ -112,11 +113,11 @@ def _parameter(parameters: list[Parameter], name: str, function: Function) -> Pa
     )
 
 
-def _rows(output: Any, every: bool, count: int) -> npt.NDArray[np.float32]:
-    """The rows that follow the last of ``count`` tokens, or each of them."""
+def _rows(output: Any, every: bool, count: int) -> npt.NDArray[Any]:
+    """The rows that follow each of ``count`` tokens, or the last, as it is."""
     logits = output.numpy()
     rows = logits.reshape(-1, logits.shape[-1])
-    return to_float32(rows[:count] if every else rows[count - 1], output.dtype)
+    return to_float32(rows[:count], output.dtype) if every else rows[count - 1]
 
 
 def _regrow(
@@ -189,7 +190,7 @@ class DynamicProgram(Program):
 
     def _extend(
         self, cache: Cache, tokens: Sequence[int], every: bool
-    ) -> npt.NDArray[np.float32]:
+    ) -> npt.NDArray[Any]:
         total = len(cache) + len(tokens)
         self._make_room(cache, total)
         outputs = self._function(
@@ -285,7 +286,7 @@ class StaticProgram(Program):
 
     def _extend(
         self, cache: Cache, tokens: Sequence[int], every: bool
-    ) -> npt.NDArray[np.float32]:
+    ) -> npt.NDArray[Any]:
         seen = len(cache)
         sequence = [*cache.tokens, *tokens]
         rows = []
@@ -310,7 +311,7 @@ class StaticProgram(Program):
         seen: int,
         count: int,
         every: bool,
-    ) -> npt.NDArray[np.float32] | None:
+    ) -> npt.NDArray[Any] | None:
         """Tokens from ``seen`` on; those before them again if the end is near."""
         end = seen + count
         length = extend.length or _grown(cache.capacity, end, self.limit)

@@ -9,18 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from corten._native import TokenSampler, token_logprobs
+
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     import numpy.typing as npt
-
-    Row = npt.NDArray[np.float32]
-    Indices = npt.NDArray[np.intp]
-
-#: A row of logits is looked at in blocks of this many.
-BLOCK = 128
-#: How many of the largest are looked at first for ``top_p``.
-FIRST_GUESS = 64
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,135 +101,45 @@ def log_softmax(logits: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
     return shifted
 
 
-def largest(row: Row, count: int) -> Indices:
-    """The places of the ``count`` largest, the largest first.
-
-    The count-th largest of the blocks' largest is a bound that few elements
-    pass, so that nothing but comparing is done for all of them.
-    """
-    if count >= row.size:
-        return np.argsort(-row, kind="stable")
-    whole = row.size // BLOCK * BLOCK
-    bound = -math.inf
-    if whole >= count * BLOCK:
-        maxima = row[:whole].reshape(-1, BLOCK).max(1)
-        bound = np.partition(maxima, maxima.size - count)[maxima.size - count]
-    places = np.flatnonzero(row >= bound)
-    values = row[places]
-    if places.size > 4 * count:
-        bound = np.partition(values, values.size - count)[values.size - count]
-        kept = values >= bound
-        places, values = places[kept], values[kept]
-    chosen: Indices = places[np.argsort(-values, kind="stable")[:count]]
-    return chosen
-
-
-def draw(weights: npt.NDArray[Any], number: float) -> int:
-    """The place where the running sum of weights passes ``number`` of all."""
-    whole = weights.size // BLOCK * BLOCK
-    sums = weights[:whole].reshape(-1, BLOCK).sum(1, dtype=np.float64)
-    if whole != weights.size:
-        sums = np.append(sums, weights[whole:].sum(dtype=np.float64))
-    running = sums.cumsum()
-    want = number * running[-1]
-    block: int = min(int(running.searchsorted(want, "right")), sums.size - 1)
-    inner = weights[block * BLOCK : (block + 1) * BLOCK].cumsum(dtype=np.float64)
-    want -= running[block] - sums[block]
-    place = int(inner.searchsorted(want, "right"))
-    if place >= inner.size or not weights[block * BLOCK + place]:
-        # Rounding led past the end: the last one that can be drawn.
-        place = int(np.flatnonzero(weights[block * BLOCK :][: inner.size])[-1])
-    return block * BLOCK + place
-
-
 class Sampler:
-    """Chooses the tokens of one sequence."""
+    """Chooses the tokens of one sequence, of which there are some already."""
 
-    def __init__(self, sampling: Sampling) -> None:
-        self.sampling = sampling
-        self._random = np.random.Generator(np.random.PCG64(sampling.seed))
-        self._bias_places = np.fromiter(sampling.logit_bias, np.intp)
-        self._bias = np.fromiter(sampling.logit_bias.values(), np.float32)
+    def __init__(
+        self, sampling: Sampling, tokens: Sequence[int] = (), prompt_length: int = 0
+    ) -> None:
         s = sampling
-        self._changes = bool(sampling.logit_bias) or (
+        self._random = (
+            np.random.Generator(np.random.PCG64(s.seed)).random
+            if s.temperature > 0
+            else None
+        )
+        self._native = TokenSampler(
+            temperature=s.temperature,
+            top_k=s.top_k,
+            top_p=s.top_p,
+            min_p=s.min_p,
+            repetition_penalty=s.repetition_penalty,
+            presence_penalty=s.presence_penalty,
+            frequency_penalty=s.frequency_penalty,
+            bias=dict(s.logit_bias),
+        )
+        self._notes = bool(
             s.repetition_penalty != 1 or s.presence_penalty or s.frequency_penalty
         )
+        if self._notes:
+            for i, token in enumerate(tokens):
+                self._native.note(token, i >= prompt_length)
 
-    def choose(self, row: Row, tokens: list[int], prompt_length: int) -> int:
-        """A token, from a row of logits; ``tokens`` are those before it."""
-        if self._changes:
-            row = self._changed(row, tokens, prompt_length)
-        if self.sampling.temperature == 0:
-            return int(row.argmax())
-        number = self._random.random()
-        places = self._candidates(row)
-        if places is None:
-            return draw(self._weights(row), number)
-        return int(places[draw(self._weights(row[places]), number)])
-
-    def _changed(self, row: Row, tokens: list[int], prompt_length: int) -> Row:
-        s = self.sampling
-        row = row.copy()
-        if s.repetition_penalty != 1:
-            seen = np.fromiter(set(tokens), np.intp)
-            values = row[seen]
-            row[seen] = np.where(
-                values > 0, values / s.repetition_penalty, values * s.repetition_penalty
-            )
-        if s.presence_penalty or s.frequency_penalty:
-            seen, counts = np.unique(tokens[prompt_length:], return_counts=True)
-            penalty = s.presence_penalty + s.frequency_penalty * counts
-            row[seen.astype(np.intp)] -= penalty.astype(np.float32)
-        row[self._bias_places] += self._bias
-        return row
-
-    def _weights(self, row: Row) -> Row:
-        """Probabilities, but for a factor."""
-        weights: Row = np.exp((row - row.max()) * np.float32(1 / self._temperature))
-        return weights
-
-    @property
-    def _temperature(self) -> float:
-        # Below this, the most probable token is all that is left.
-        return max(self.sampling.temperature, 1e-4)
-
-    def _candidates(self, row: Row) -> Indices | None:
-        """Those that may be chosen, the most probable first; None: all."""
-        s = self.sampling
-        places = largest(row, s.top_k) if 0 < s.top_k < row.size else None
-        if s.top_p < 1:
-            places = self._nucleus(row, places)
-        if s.min_p > 0:
-            bound = row.max() + self._temperature * math.log(s.min_p)
-            if places is None:
-                return np.flatnonzero(row >= bound)
-            places = places[row[places] >= bound]
-        return places
-
-    def _nucleus(self, row: Row, places: Indices | None) -> Indices:
-        """The fewest of the most probable that have ``top_p`` together."""
-        values = row if places is None else row[places]
-        weights = self._weights(values)
-        wanted = self.sampling.top_p * float(weights.sum(dtype=np.float64))
-        if places is not None:
-            running = weights.cumsum(dtype=np.float64)
-            return places[: int(running.searchsorted(wanted)) + 1]
-        count = FIRST_GUESS
-        while True:
-            places = largest(row, min(count, row.size))
-            running = weights[places].cumsum(dtype=np.float64)
-            if running[-1] >= wanted or places.size == row.size:
-                return places[: int(running.searchsorted(wanted)) + 1]
-            count *= 8
+    def choose(self, row: npt.NDArray[Any]) -> int:
+        """A token, from a row of logits as the engine gives them."""
+        number = 0.0 if self._random is None else self._random()
+        token = self._native.choose(row, number)
+        if self._notes:
+            self._native.note(token, True)
+        return token
 
 
-def describe(row: Row, token: int, count: int) -> TokenLogprob:
+def describe(row: npt.NDArray[Any], token: int, count: int) -> TokenLogprob:
     """The log-probability of a token, and of the ``count`` most probable ones."""
-    top = largest(row, count) if count else np.empty(0, np.intp)
-    peak = float(row.max())
-    total = peak + math.log(np.exp(row - np.float32(peak)).sum(dtype=np.float64))
-    return TokenLogprob(
-        token,
-        float(row[token]) - total,
-        tuple((int(place), float(row[place]) - total) for place in top),
-    )
+    logprob, top = token_logprobs(row, token, count)
+    return TokenLogprob(token, logprob, tuple(top))

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from corten.llm._program import Cache
 from corten.llm._sampling import Sampler, Sampling, TokenLogprob, describe
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from collections.abc import Sequence as Tokens
 
-    import numpy as np
     import numpy.typing as npt
 
     from corten.llm._model import LanguageModel
@@ -55,7 +54,7 @@ class Sequence:
                 f"the prompt has {len(prompt)} tokens, and the context of "
                 f"{model.max_context_length} has no room for more"
             )
-        for token in prompt:
+        for token in (*prompt, *sampling.logit_bias):
             if not 0 <= token < model.vocab_size:
                 raise ValueError(f"there is no token {token}")
         self.model = model
@@ -69,8 +68,8 @@ class Sequence:
         self.finish_reason: FinishReason | None = None
         self._cache = Cache()
         #: What follows the last token, if it is known.
-        self._logits: npt.NDArray[np.float32] | None = None
-        self._sampler = Sampler(sampling)
+        self._logits: npt.NDArray[Any] | None = None
+        self._sampler = Sampler(sampling, self.tokens, len(prompt))
         self._stream = TextStream(model.tokenizer, self.tokens)
         self._stop = StopStrings(sampling.stop)
         self._ends = frozenset(sampling.stop_tokens)
@@ -111,7 +110,7 @@ class Sequence:
             return Step()
         row, self._logits = self._logits, None
         assert row is not None
-        token = self._sampler.choose(row, self.tokens, self.prompt_length)
+        token = self._sampler.choose(row)
         logprob = None
         if self.sampling.logprobs is not None:
             logprob = describe(row, token, self.sampling.logprobs)
@@ -170,7 +169,7 @@ class Sequence:
         other.tokens = self.tokens.copy()
         other.logprobs = self.logprobs.copy()
         other._cache = self._cache.fork()
-        other._sampler = Sampler(other.sampling)
+        other._sampler = Sampler(other.sampling, self.tokens, self.prompt_length)
         other._stream = self._stream.copy()
         other._stop = self._stop.copy()
         return other

@@ -10,21 +10,28 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from corten.llm._sampling import (
-    Sampler,
-    Sampling,
-    describe,
-    draw,
-    largest,
-    log_softmax,
-    to_float32,
-)
+from corten._native import TokenSampler, token_logprobs
+from corten.llm._sampling import Sampler, Sampling, describe, log_softmax, to_float32
 
 SIZES = [1, 5, 127, 128, 129, 5000, 151_936]
 
 
 def row_of(size: int, seed: int = 0) -> Any:
     return np.random.default_rng(seed).normal(0, 3, size).astype(np.float32)
+
+
+def native(**options: Any) -> TokenSampler:
+    defaults = {
+        "temperature": 1.0,
+        "top_k": 0,
+        "top_p": 1.0,
+        "min_p": 0.0,
+        "repetition_penalty": 1.0,
+        "presence_penalty": 0.0,
+        "frequency_penalty": 0.0,
+        "bias": {},
+    }
+    return TokenSampler(**{**defaults, **options})
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -34,21 +41,26 @@ def test_the_largest(size: int, count: int) -> None:
     # Some are equal: the first of them counts.
     row[:: max(size // 7, 1)] = row.max()
     wanted = np.argsort(-row, kind="stable")[:count]
-    np.testing.assert_array_equal(largest(row, count), wanted)
+    assert [token for token, _ in token_logprobs(row, 0, count)[1]] == wanted.tolist()
+    assert native(temperature=0).choose(row, 0) == wanted[0]
 
 
 @pytest.mark.parametrize("size", SIZES)
 def test_draws_follow_the_running_sum(size: int) -> None:
-    weights = np.exp(row_of(size))
-    weights[::3] = 0 if size > 1 else 1
-    running = weights.cumsum(dtype=np.float64) / weights.sum(dtype=np.float64)
+    row = row_of(size)
+    if size > 1:
+        row[::3] = -np.inf
+    weights = np.exp(row.astype(np.float64))
+    weights /= weights.sum()
+    running = weights.cumsum()
+    sampler = native()
     for number in np.random.default_rng(1).random(50):
-        place = draw(weights, number)
+        place = sampler.choose(row, number)
         assert weights[place] > 0
-        assert running[place] >= number - 1e-6
-        assert running[place] - weights[place] / weights.sum() <= number + 1e-6
-    assert weights[draw(weights, 0.0)] > 0
-    assert weights[draw(weights, math.nextafter(1, 0))] > 0
+        assert running[place] - weights[place] - 1e-5 <= number
+        assert number <= running[place] + 1e-5
+    assert weights[sampler.choose(row, 0.0)] > 0
+    assert weights[sampler.choose(row, math.nextafter(1, 0))] > 0
 
 
 def reference(row: Any, sampling: Sampling) -> Any:
@@ -89,7 +101,7 @@ def test_every_choice_is_a_possible_one(size: int, options: dict[str, Any]) -> N
     row = row_of(size)
     p = reference(row, sampling)
     sampler = Sampler(sampling)
-    chosen = [sampler.choose(row, [], 0) for _ in range(60)]
+    chosen = [sampler.choose(row) for _ in range(60)]
     assert all(p[token] > 0 for token in chosen)
     if (p > 0.01).sum() > 3:
         assert len(set(chosen)) > 2
@@ -102,7 +114,7 @@ def test_frequencies_are_probabilities() -> None:
     sampler = Sampler(sampling)
     count = 20_000
     counts = np.bincount(
-        [sampler.choose(row, [], 0) for _ in range(count)], minlength=row.size
+        [sampler.choose(row) for _ in range(count)], minlength=row.size
     )
     assert not counts[p == 0].any()
     kept = p > 0
@@ -115,7 +127,7 @@ def test_penalties_and_bias() -> None:
     row = np.array([4.0, 3.9, -1.0, 3.0], np.float32)
 
     def choice(tokens: list[int], prompt: int, **options: Any) -> int:
-        return Sampler(Sampling(**options)).choose(row, tokens, prompt)
+        return Sampler(Sampling(**options), tokens, prompt).choose(row)
 
     assert choice([0], 1) == 0
     assert choice([0], 1, repetition_penalty=1.1) == 1
@@ -162,6 +174,18 @@ def test_half_precision_is_exact() -> None:
         to_float32(brain.view(np.uint16), "bfloat16"), brain.astype(np.float32)
     )
     assert to_float32(values, "float32") is values
+    # The sampler reads them as they are.
+    for bits, same in ((half, half), (brain.view(np.uint16), brain)):
+        wanted = log_softmax(same.astype(np.float32)[None])[0]
+        for token in (0, 7, 999):
+            found, _ = token_logprobs(bits, token, 0)
+            assert found == pytest.approx(float(wanted[token]), abs=1e-5)
+    special = np.array([np.nan, 2**-24, -np.inf, 65504, np.inf], np.float16)
+    assert native(temperature=0).choose(special, 0) == 4
+    assert native(temperature=0).choose(special[:4], 0) == 3
+    assert native(temperature=0).choose(special[:3], 0) == 1
+    with pytest.raises(TypeError, match="logits are float32, float16"):
+        native().choose(values.astype(np.float64), 0)
 
 
 def test_logprobs() -> None:
@@ -176,3 +200,17 @@ def test_logprobs() -> None:
     assert [token for token, _ in found.top] == order.tolist()
     assert [value for _, value in found.top] == pytest.approx(wanted[order], abs=1e-5)
     assert describe(row, 3, 0).top == ()
+
+
+@pytest.mark.parametrize("size", [40, 5000, 151_936])
+@pytest.mark.parametrize("top_p", [0.1, 0.5, 0.9, 0.9999])
+def test_the_nucleus_is_the_smallest(size: int, top_p: float) -> None:
+    row = row_of(size)
+    p = reference(row, Sampling(temperature=1.0, top_p=top_p))
+    sampler = native(top_p=top_p)
+    # The numbers in between lead to those with the most and the least.
+    chosen = {sampler.choose(row, number) for number in np.linspace(0, 1, 400)[:-1]}
+    order = np.argsort(-row, kind="stable")
+    last = int((p > 0).sum())
+    rounding = {int(token) for token in order[last : last + 2]}
+    assert all(p[token] > 0 or token in rounding for token in chosen)
