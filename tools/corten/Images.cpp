@@ -161,8 +161,8 @@ static std::vector<Taps> tapsOf(int64_t from, int64_t to) {
   std::vector<Taps> result(static_cast<size_t>(to));
   for (int64_t i = 0; i != to; ++i) {
     double center = (double(i) + 0.5) * scale;
-    auto first = std::max<int64_t>(int64_t(center - radius + 0.5), 0);
-    auto last = std::min<int64_t>(int64_t(center + radius + 0.5), from);
+    auto first = std::max<int64_t>(std::lround(center - radius), 0);
+    auto last = std::min<int64_t>(std::lround(center + radius), from);
     Taps &taps = result[size_t(i)];
     taps.first = first;
     double sum = 0;

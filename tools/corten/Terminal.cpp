@@ -6,6 +6,7 @@
 #include "llvm/Support/raw_ostream.h"
 
 #include <algorithm>
+#include <cmath>
 
 using namespace corten::tool;
 
@@ -45,7 +46,7 @@ std::string corten::tool::bar(double fraction, unsigned width) {
   static constexpr const char *kEighths[] = {"",  "▏", "▎", "▍",
                                              "▌", "▋", "▊", "▉"};
   auto eighths =
-      unsigned(std::clamp(fraction, 0.0, 1.0) * double(width) * 8 + 0.5);
+      unsigned(std::lround(std::clamp(fraction, 0.0, 1.0) * double(width) * 8));
   std::string result;
   for (unsigned i = 0; i != eighths / 8; ++i)
     result += "█";
