@@ -72,13 +72,6 @@ llvm::Expected<WatchedModel> corten::loadWatched(mlir::ModuleOp program,
   return WatchedModel{std::move(*model), std::move(*values)};
 }
 
-llvm::Expected<std::shared_ptr<runtime::Model>>
-corten::loadNumbered(mlir::ModuleOp program, runtime::LoadOptions options) {
-  mlir::OwningOpRef<mlir::ModuleOp> copy = program.clone();
-  locateByNumber(*copy);
-  return loadForEngine(*copy, std::move(options));
-}
-
 /// What `path` is, as a program that can be compiled.
 static llvm::Expected<ConvertedFiles> openProgram(llvm::StringRef path) {
   if (isArchivePath(path) || isArchivePath(path.rsplit(':').first))

@@ -136,11 +136,3 @@ corten::watchValues(ModuleOp program, StringRef name, ArrayRef<uint64_t> ops) {
     return failure();
   return addOutputs(graph, collect(graph, wanted));
 }
-
-void corten::locateByNumber(ModuleOp program) {
-  auto file = StringAttr::get(program.getContext(), "op");
-  program->walk([&](Operation *op) {
-    if (std::optional<uint64_t> number = opNumber(op->getLoc()))
-      op->setLoc(FileLineColLoc::get(file, unsigned(*number), 0));
-  });
-}

@@ -73,6 +73,9 @@ struct Step {
   std::string kernel;
   std::string variant;
   std::string location;
+  std::string module;
+  std::vector<uint64_t> operations;
+  bool isKernel = false;
   int64_t nanoseconds = 0;
   int depth = 0;
   std::vector<std::string> outputs;
@@ -374,12 +377,16 @@ static std::vector<Step> profile(const EngineFunction &self,
                                  const nb::kwargs &kwargs) {
   std::vector<Step> steps;
   run(self, args, nb::none(), states, kwargs, [&](const StepEvent &event) {
-    Step &step = steps.emplace_back(Step{std::string(event.step),
-                                         std::string(event.variant),
-                                         std::string(event.location),
-                                         event.nanoseconds,
-                                         event.depth,
-                                         {}});
+    Step &step = steps.emplace_back(
+        Step{std::string(event.step),
+             std::string(event.variant),
+             std::string(event.location),
+             std::string(event.module),
+             {event.operations.begin(), event.operations.end()},
+             event.isKernel,
+             event.nanoseconds,
+             event.depth,
+             {}});
     for (const Tensor &output : event.outputs)
       step.outputs.push_back(bindings::describe(output));
   });
@@ -651,6 +658,10 @@ static void bindStep(nb::module_ &module) {
               "Which variant of the kernel; empty: the portable one.")
       .def_ro("location", &Step::location,
               "The line of the program that it comes from.")
+      .def_ro("module", &Step::module, "The path of the module, too.")
+      .def_ro("operations", &Step::operations,
+              "The numbers of the operations that it was made of.")
+      .def_ro("is_kernel", &Step::isKernel, "Whether it is not control flow.")
       .def_ro("nanoseconds", &Step::nanoseconds,
               "How long it took; control flow has what it runs in it.")
       .def_ro("depth", &Step::depth, "How many steps it is inside of.")
@@ -805,15 +816,4 @@ void corten::bindings::bindEngine(nb::module_ &module) {
       nb::arg("threads").none(), nb::call_guard<nb::gil_scoped_release>(),
       "A model with results of these ops as further outputs: op, result, name "
       "of the output. Raises ValueError.");
-  module.def(
-      "compile_numbered",
-      [](ReceivedModule &received, std::optional<int> threads) {
-        return std::make_shared<Engine>(
-            bindings::unwrap(loadNumbered(*received.module,
-                                          optionsOf(threads, std::nullopt))),
-            std::string());
-      },
-      nb::arg("received"), nb::arg("threads").none(),
-      nb::call_guard<nb::gil_scoped_release>(),
-      "A model whose steps come from `op:NUMBER`. Raises ValueError.");
 }

@@ -543,6 +543,15 @@ class Step:
     def location(self) -> str:
         """The line of the program that it comes from."""
     @property
+    def module(self) -> str:
+        """The path of the module, too."""
+    @property
+    def operations(self) -> list[int]:
+        """The numbers of the operations that it was made of."""
+    @property
+    def is_kernel(self) -> bool:
+        """Whether it is not control flow."""
+    @property
     def nanoseconds(self) -> int:
         """How long it took; control flow has what it runs in it."""
     @property
@@ -612,6 +621,3 @@ def compile_received(
 def compile_watched(
     received: ReceivedModule, graph: str, ops: list[int], threads: int | None
 ) -> tuple[CompiledModel, list[tuple[int, int, str]]]: ...
-def compile_numbered(
-    received: ReceivedModule, threads: int | None
-) -> CompiledModel: ...

@@ -44,10 +44,6 @@ llvm::Expected<WatchedModel> loadWatched(mlir::ModuleOp program,
                                          llvm::ArrayRef<uint64_t> ops,
                                          runtime::LoadOptions options = {});
 
-/// The same with numbers of ops in the place of source lines.
-llvm::Expected<std::shared_ptr<runtime::Model>>
-loadNumbered(mlir::ModuleOp program, runtime::LoadOptions options = {});
-
 } // namespace corten
 
 #endif // CORTEN_MODEL_ENGINE_H

@@ -33,10 +33,6 @@ mlir::FailureOr<std::vector<WatchedValue>>
 watchValues(mlir::ModuleOp program, llvm::StringRef graph,
             llvm::ArrayRef<uint64_t> ops);
 
-/// Has ops come from the line of their number in a file `op`, so that steps of
-/// a plan say which op they are.
-void locateByNumber(mlir::ModuleOp program);
-
 } // namespace corten
 
 #endif // CORTEN_TRANSFORMS_WATCHEDVALUES_H

@@ -6,41 +6,35 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import corten
 from coreai_torch.debugging import _session
 from coreai_torch.debugging.benchmarker import (
     Benchmarker,
     BenchmarkResult,
     check_runs,
 )
-from corten import _native
 from corten._coreai_runtime import InferenceFunction
-from corten._receive import receive
 
-if TYPE_CHECKING:
-    import corten
-
-#: Steps that contain what they run.
-_CONTROL_FLOW = ("If", "While", "Call")
+#: Numbers of operations: what a step was made of.
+_Operations = tuple[int, ...]
 
 
-def _by_operation(steps: Iterable[corten.Step]) -> dict[int, int]:
-    """Nanoseconds by the numbers of operations; -1 for steps of none."""
-    found: dict[int, int] = {}
+def _by_operations(steps: Iterable[corten.Step]) -> dict[_Operations, int]:
+    """Nanoseconds of steps, but of control flow, which contains what it runs."""
+    found: dict[_Operations, int] = {}
     for step in steps:
-        if step.kernel in _CONTROL_FLOW:
-            continue
-        number = int(step.location.removeprefix("op:") or -1)
-        found[number] = found.get(number, 0) + step.nanoseconds
+        if step.is_kernel:
+            made_of = tuple(step.operations)
+            found[made_of] = found.get(made_of, 0) + step.nanoseconds
     return found
 
 
 class EngineBenchmarker(Benchmarker):
     """Measures a program on the engine.
 
-    A step of the engine often computes several operations. Its time is that of the
-    one it is named for, the last of them as a rule.
+    A step of the engine often computes several operations, which share its time.
     """
 
     async def benchmark(
@@ -48,9 +42,7 @@ class EngineBenchmarker(Benchmarker):
     ) -> BenchmarkResult:
         """Run the program and measure its operations; see :class:`Benchmarker`."""
         check_runs(num_runs, warmup_runs)
-        model = await asyncio.to_thread(
-            _native.compile_numbered, receive(self._program), None
-        )
+        model = await asyncio.to_thread(corten.compile, self._program)
         function = InferenceFunction._of(model[self._entry_point.split(".")[-1]])
         total = 0
         runs = []
@@ -61,7 +53,15 @@ class EngineBenchmarker(Benchmarker):
             duration = time.perf_counter_ns() - start
             if run >= warmup_runs:
                 total += duration
-                runs.append(_by_operation(steps))
-        numbers = {number for times in runs for number in times if number >= 0}
-        timings, dispatches = self._timings({n: (n,) for n in numbers}, runs)
+                runs.append(_by_operations(steps))
+        steps_of = {
+            made_of: number
+            for number, made_of in enumerate(
+                dict.fromkeys(made_of for times in runs for made_of in times)
+            )
+        }
+        timings, dispatches = self._timings(
+            {number: made_of for made_of, number in steps_of.items()},
+            [{steps_of[m]: times[m] for m in times} for times in runs],
+        )
         return BenchmarkResult(timings, total, dispatches)
