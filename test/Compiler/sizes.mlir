@@ -23,3 +23,15 @@ coreai.graph @found(%x: tensor<6xf32> {coreai.name = "x"}) -> (tensor<?x1xsi32> 
   %0 = coreai.non_zero %x : tensor<6xf32> -> tensor<?x1xsi32>
   coreai.output %0 : tensor<?x1xsi32>
 }
+
+// How many there are is said by a step of a call, also of a constant.
+// CHECK-LABEL: plan.function @found_in_a_constant
+// CHECK: %[[R:.*]] = plan.kernel "NonZero"(
+// CHECK-NOT: prepared
+// CHECK: %[[N:.*]] = plan.extent %[[R]], 0
+coreai.graph @found_in_a_constant(%x: tensor<3xf32> {coreai.name = "x"}) -> (tensor<?xf32> {coreai.name = "y"}) {
+  %mask = coreai.constant dense<[true, false, true]> : tensor<3xi1>
+  %0 = coreai.non_zero %mask : tensor<3xi1> -> tensor<?x1xsi32>
+  %1 = coreai.gather_nd %x at %0 : (tensor<3xf32>, tensor<?x1xsi32>) to tensor<?xf32>
+  coreai.output %1 : tensor<?xf32>
+}

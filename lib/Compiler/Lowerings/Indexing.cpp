@@ -79,7 +79,8 @@ LogicalResult corten::lowerScatterNd(coreai::ScatterNdOp op, Planner &planner) {
   return success();
 }
 
-// The kernel has room for all, and says how many there are.
+// The kernel has room for all, and says how many there are: in each call, also
+// of a constant, because only a step of a call can say so.
 LogicalResult corten::lowerNonZero(coreai::NonZeroOp op, Planner &planner) {
   Sizes &sizes = planner.sizes;
   const Form &input = planner.form(op.getInput());
@@ -88,6 +89,7 @@ LogicalResult corten::lowerNonZero(coreai::NonZeroOp op, Planner &planner) {
   call.inputs = {input};
   call.extents = {sizes.product(input.extents), sizes.number(input.rank())};
   call.element = resultElement(op);
+  call.isFresh = true;
   Form result = planner.kernel(call);
   result.extents[0] =
       plan::ExtentOp::create(planner.builder, op.getLoc(),

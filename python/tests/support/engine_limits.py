@@ -3,8 +3,4 @@
 
 from __future__ import annotations
 
-LIMITS: dict[str, str] = {
-    "ops/test_indexing.py::test_indexing[unique_one-float32-static]": (
-        "the number of elements of a value that was written in parts"
-    ),
-}
+LIMITS: dict[str, str] = {}
