@@ -2,6 +2,8 @@
 
 #include "BlockWriter.h"
 
+#include "Planner.h"
+
 #include "corten/Runtime/TileProgram.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
@@ -193,8 +195,7 @@ int32_t BlockWriter::value(Value tensor) {
     auto type = cast<RankedTensorType>(tensor.getType());
     Type element = type.getElementType();
     if (isa<DenseResourceElementsAttr>(constant.getValue()) &&
-        element.isIntOrFloat() && element.getIntOrFloatBitWidth() < 8 &&
-        !element.isInteger(1)) {
+        sharesBytes(element)) {
       auto bytes = cast<DenseResourceElementsAttr>(constant.getValue())
                        .getRawHandle()
                        .getBlob()

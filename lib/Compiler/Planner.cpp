@@ -185,6 +185,11 @@ Type corten::laneType(Type element) {
   return IntegerType::get(element.getContext(), 32, IntegerType::Signed);
 }
 
+bool corten::sharesBytes(Type element) {
+  std::optional<runtime::ElementType> type = elementTypeOf(element);
+  return type && runtime::packedBits(*type) < 8;
+}
+
 /// The inputs in the shape in which a kernel computed one of them, where that
 /// is another and all of them can be seen so: the kernel may take the program
 /// over then.

@@ -141,6 +141,9 @@ private:
 /// What registers of a tile program hold for elements of a type.
 mlir::Type laneType(mlir::Type element);
 
+/// Whether elements of weights share bytes in a file.
+bool sharesBytes(mlir::Type element);
+
 } // namespace corten
 
 #endif // CORTEN_LIB_COMPILER_PLANNER_H

@@ -89,18 +89,15 @@ int32_t PlanWriter::constant(plan::ConstantOp op) {
     entry->second = addConstant(weight.getRawHandle().getBlob()->getData());
     return entry->second;
   }
-  auto dense = cast<DenseElementsAttr>(op.getValue());
-  if (dense.getElementType().isInteger(1)) {
-    SmallVector<char> flags;
-    for (bool flag : dense.getValues<bool>())
-      flags.push_back(char(flag));
-    return entry->second = addConstant(flags);
-  }
-  if (!dense.isSplat() || dense.getNumElements() == 1)
-    return entry->second = addConstant(dense.getRawData());
+  // As they are in memory: of small signed numbers all bits of a byte count.
+  auto elements = Elements::of(Attribute(op.getValue()));
+  assert(elements && "the planner takes no other types");
+  ArrayRef<char> bytes(elements->first().as<char>(), elements->bytes());
+  if (!elements->isSplat())
+    return entry->second = addConstant(bytes);
   SmallVector<char> all;
-  for (int64_t i = 0; i != dense.getNumElements(); ++i)
-    all.append(dense.getRawData().begin(), dense.getRawData().end());
+  for (int64_t i = 0; i != elements->size(); ++i)
+    all.append(bytes.begin(), bytes.end());
   return entry->second = addConstant(all);
 }
 

@@ -33,8 +33,7 @@ LogicalResult corten::lowerConstant(coreai::ConstantOp op, Planner &planner) {
   Form form = planner.whole(base, extents);
   // In a file such elements share bytes.
   Type element = type.getElementType();
-  if (element.isIntOrFloat() && element.getIntOrFloatBitWidth() < 8 &&
-      !element.isInteger(1)) {
+  if (sharesBytes(element)) {
     KernelCall call;
     call.kernel = "Unpack";
     call.inputs = {form};

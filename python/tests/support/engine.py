@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Running programs on the engine, beside the interpreter of coreai-core.
 
-Cases of operators are run here as well, in the mode in which the engine checks its
-own plan of memory; with ``CORTEN_ENGINE=all`` whatever tests run, with
-``CORTEN_ENGINE=0`` nothing. What the engine cannot do yet is in
+What the tests of some folders run is run here as well, in the mode in which the
+engine checks its own plan of memory; with ``CORTEN_ENGINE=all`` whatever tests run,
+with ``CORTEN_ENGINE=0`` nothing. What the engine cannot do yet is in
 ``engine_limits.py``; a test that is there and works is an error.
 """
 
@@ -27,18 +27,14 @@ if TYPE_CHECKING:
 _MODE = os.environ.get("CORTEN_ENGINE", "cases")
 
 #: Tests that are run on the engine without being asked for.
-_FOLDER = "ops/"
-
-#: With ``CORTEN_ENGINE=all`` every program that the interpreter runs is run, not
-#: only those of cases: engine_limits.py does not have the others yet.
-IS_EVERYWHERE = _MODE == "all"
+_FOLDERS = ("composite_ops/", "compression/", "models/", "ops/")
 
 
 class _Test:
     """What became of the engine in the test that is running."""
 
     def __init__(self, name: str) -> None:
-        self.is_on = IS_EVERYWHERE or (_MODE != "0" and name.startswith(_FOLDER))
+        self.is_on = _MODE == "all" or (_MODE != "0" and name.startswith(_FOLDERS))
         self.limit = LIMITS.get(name)
         self.failures: list[BaseException] = []
 

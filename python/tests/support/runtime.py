@@ -134,13 +134,13 @@ def run_calls(
 ) -> tuple[list[dict[str, torch.Tensor]], dict[str, torch.Tensor]]:
     """Run several calls in a row; return their outputs and the final state.
 
-    They are the interpreter's. With ``CORTEN_ENGINE=all`` the engine has to give
-    the same, unless the caller asks it itself.
+    They are the interpreter's. Where the engine is on, it has to give the same,
+    unless the caller asks it itself.
     """
     with tempfile.TemporaryDirectory() as folder:
         asset = program.save_asset(Path(folder) / "program.aimodel")
         results = asyncio.run(_call(asset, entrypoint, calls, state or {}))
-        if with_engine and engine.IS_EVERYWHERE:
+        if with_engine and engine.is_on():
             path = Path(folder) / "program.aimodel"
             _check_engine(path, calls, entrypoint, state or {}, results)
         return results
@@ -155,7 +155,7 @@ def run_asset(
     """The same for an asset that lies on the disk."""
     asset = AIModelAsset.load(path)
     results = asyncio.run(_call(asset, entrypoint, calls, state or {}))
-    if engine.IS_EVERYWHERE:
+    if engine.is_on():
         _check_engine(path, calls, entrypoint, state or {}, results)
     return results
 
