@@ -92,9 +92,12 @@ def _on_engine(
     program: AIProgram, inputs: Mapping[str, torch.Tensor]
 ) -> dict[str, torch.Tensor]:
     function = corten.compile(program, check=True)["main"]
-    outputs = function(
-        {spec.name: narrow(inputs[spec.name]) for spec in function.inputs}
-    )
+    # An input that the operator writes to is a state.
+    states = function.create_states()
+    for name in states:
+        states[name].write(narrow(inputs[name]))
+    given = {spec.name: narrow(inputs[spec.name]) for spec in function.inputs}
+    outputs = function(given, states=states)
     return {name: torch.from_dlpack(value).clone() for name, value in outputs.items()}
 
 
