@@ -60,11 +60,11 @@ TEST(Attention, AgreesWithItsTwin) {
     std::vector<Tensor> inputs = {q.tensor, k.tensor, v.tensor,
                                   round % 4 < 2 ? mask.tensor : Tensor()};
     // Sums of products of large numbers: what is left of their digits.
-    expectTwins(Kernel::Attention, inputs, output.tensor,
-                {bitsOf(1 / std::sqrt(double(d))), round % 5 == 0,
-                 round % 7 == 0},
-                {toleranceOf(type).relative * 4,
-                 type == ElementType::BF16 ? 0.05 : 5e-4});
+    expectTwins(
+        Kernel::Attention, inputs, output.tensor,
+        {bitsOf(1 / std::sqrt(double(d))), round % 5 == 0, round % 7 == 0},
+        {toleranceOf(type).relative * 4,
+         type == ElementType::BF16 ? 0.05 : 5e-4});
     if (HasFatalFailure())
       return;
   }
