@@ -13,9 +13,12 @@
 #include "corten/Version.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Verifier.h"
+#include "mlir/Pass/PassInstrumentation.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
 #include "llvm/Support/FileSystem.h"
+
+#include <chrono>
 
 using namespace corten;
 using namespace mlir;
@@ -28,8 +31,52 @@ void corten::loadCompilerDialects(MLIRContext &context) {
   context.loadDialect<arith::ArithDialect, plan::PlanDialect>();
 }
 
-FailureOr<OwningOpRef<ModuleOp>> corten::planProgram(ModuleOp program) {
+namespace {
+using Clock = std::chrono::steady_clock;
+
+/// Adds up what passes and stages take.
+class Stopwatch : public PassInstrumentation {
+public:
+  explicit Stopwatch(StageTimes *times) : times(times) {}
+
+  void runBeforePass(Pass *pass, Operation *) override {
+    starts.push_back(Clock::now());
+  }
+  void runAfterPass(Pass *pass, Operation *) override {
+    add(pass->getArgument(), starts.pop_back_val());
+  }
+  void runAfterPassFailed(Pass *, Operation *) override { starts.pop_back(); }
+
+  template <typename Function>
+  auto measure(StringRef name, Function &&function) {
+    Clock::time_point start = Clock::now();
+    auto result = function();
+    add(name, start);
+    return result;
+  }
+
+private:
+  void add(StringRef name, Clock::time_point start) {
+    if (!times || name.empty())
+      return;
+    std::chrono::duration<double, std::milli> taken = Clock::now() - start;
+    auto found = llvm::find_if(
+        *times, [&](const auto &entry) { return entry.first == name; });
+    if (found == times->end())
+      times->emplace_back(name.str(), taken.count());
+    else
+      found->second += taken.count();
+  }
+
+  StageTimes *times;
+  SmallVector<Clock::time_point> starts;
+};
+} // namespace
+
+FailureOr<OwningOpRef<ModuleOp>> corten::planProgram(ModuleOp program,
+                                                     StageTimes *times) {
   MLIRContext *context = program.getContext();
+  Stopwatch stages(times);
   OwningOpRef<ModuleOp> simple = program.clone();
   PassManager simplify(context);
   // Weights stay where they are in the asset; packing puts them in order.
@@ -37,24 +84,34 @@ FailureOr<OwningOpRef<ModuleOp>> corten::planProgram(ModuleOp program) {
   options.maxConstantBytes = uint64_t(1) << 14;
   options.maxConstantGrowth = uint64_t(1) << 10;
   buildSimplificationPipeline(simplify, options);
+  if (times)
+    simplify.addInstrumentation(std::make_unique<Stopwatch>(times));
   if (failed(simplify.run(*simple)))
     return failure();
   OwningOpRef<ModuleOp> plans = ModuleOp::create(program.getLoc());
   OpBuilder builder(context);
-  for (auto graph : simple->getOps<coreai::GraphOp>()) {
-    if (graph.getPriv())
-      continue;
-    builder.setInsertionPointToEnd(plans->getBody());
-    if (failed(Planner(builder).plan(graph)))
-      return failure();
-  }
+  LogicalResult planned = stages.measure("plan", [&] {
+    for (auto graph : simple->getOps<coreai::GraphOp>()) {
+      if (graph.getPriv())
+        continue;
+      builder.setInsertionPointToEnd(plans->getBody());
+      if (failed(Planner(builder).plan(graph)))
+        return failure();
+    }
+    return success();
+  });
+  if (failed(planned))
+    return failure();
   // What nobody uses goes, and what is there twice.
   PassManager clean(context);
   clean.addPass(createCSEPass());
-  if (failed(clean.run(*plans)))
+  if (failed(stages.measure("clean up", [&] { return clean.run(*plans); })))
     return failure();
-  fuseTiles(*plans);
-  fuseEpilogues(*plans);
+  (void)stages.measure("fuse", [&] {
+    fuseTiles(*plans);
+    fuseEpilogues(*plans);
+    return true;
+  });
   return plans;
 }
 

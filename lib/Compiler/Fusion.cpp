@@ -2,7 +2,6 @@
 
 #include "Fusion.h"
 
-#include "corten/Dialect/Plan/IR/PlanDialect.h"
 #include "corten/Runtime/TileProgram.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/IRMapping.h"
@@ -285,4 +284,41 @@ static void fuseEpiloguesIn(Block &block) {
 
 void corten::fuseEpilogues(ModuleOp plans) {
   forEachBlock(plans, &fuseEpiloguesIn);
+}
+
+//===----------------------------------------------------------------------===//
+// What stays apart
+//===----------------------------------------------------------------------===//
+
+static std::string whyApart(plan::KernelOp producer, plan::KernelOp tile,
+                            bool isView) {
+  Value result = producer.getResult(0);
+  if (!result.hasOneUse())
+    return ("its result is used " + Twine(result.getNumUses()) + " times")
+        .str();
+  if (isView || !isSameLayout(producer, tile))
+    return "it has another shape, or another order in memory";
+  if (producer->getBlock() != tile->getBlock())
+    return "one of the two is in a branch or a loop";
+  if (producer.isTile())
+    return "the program would be too long";
+  if (!producer.getProgram().empty())
+    return "it has a program already";
+  return "the result is of another type";
+}
+
+SmallVector<std::pair<plan::KernelOp, std::string>>
+corten::whatStayedApart(plan::KernelOp tile) {
+  SmallVector<std::pair<plan::KernelOp, std::string>> result;
+  if (!tile.isTile())
+    return result;
+  for (Value extra : tile.getExtras()) {
+    auto view = extra.getDefiningOp<plan::ViewOp>();
+    Value base = view ? view.getSource() : extra;
+    auto producer = base.getDefiningOp<plan::KernelOp>();
+    if (producer && !producer.getPrepared() && producer.getNumResults() == 1 &&
+        (producer.isTile() || takesProgram(producer)))
+      result.emplace_back(producer, whyApart(producer, tile, bool(view)));
+  }
+  return result;
 }

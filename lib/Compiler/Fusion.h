@@ -5,7 +5,11 @@
 #ifndef CORTEN_LIB_COMPILER_FUSION_H
 #define CORTEN_LIB_COMPILER_FUSION_H
 
+#include "corten/Dialect/Plan/IR/PlanDialect.h"
 #include "mlir/IR/BuiltinOps.h"
+
+#include <string>
+#include <utility>
 
 namespace corten {
 
@@ -16,6 +20,11 @@ void fuseTiles(mlir::ModuleOp plans);
 /// Lets products and convolutions do what is done with each element of their
 /// results.
 void fuseEpilogues(mlir::ModuleOp plans);
+
+/// Of a tile program in a finished plan: what computes its inputs and might
+/// have been fused with it, and why that was not done.
+llvm::SmallVector<std::pair<plan::KernelOp, std::string>>
+whatStayedApart(plan::KernelOp tile);
 
 } // namespace corten
 

@@ -2,6 +2,9 @@
 
 #include "State.h"
 #include "corten/Compiler/Compiler.h"
+#include "corten/Inspect/Info.h"
+#include "corten/Model/Engine.h"
+#include "corten/Support/Table.h"
 
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
@@ -30,6 +33,51 @@ llvm::Expected<std::string> Model::compile(bool isSelfContained) {
     return llvm::createStringError(path() + ": " +
                                    llvm::toString(plan.takeError()));
   return plan;
+}
+
+/// What a call of each function takes, where sizes are known.
+static void explainMemory(const runtime::Model &model, llvm::raw_ostream &out) {
+  Table table(
+      {"function", ">arena", ">without sharing", ">least possible", ">steps"});
+  for (const runtime::Function &function : model.functions()) {
+    std::vector<std::vector<int64_t>> shapes;
+    bool isFixed = true;
+    for (const auto &parameters : {function.inputs(), function.states()})
+      for (const runtime::Parameter &parameter : parameters) {
+        std::vector<int64_t> &shape = shapes.emplace_back();
+        for (const runtime::Axis &axis : parameter.axes) {
+          isFixed &= axis.isFixed();
+          shape.push_back(axis.low);
+        }
+      }
+    runtime::Expected<runtime::FrameReport> report =
+        model.report(function, shapes);
+    if (!isFixed || !report) {
+      table.add({function.name(), "depends on the inputs", "", "", ""});
+      continue;
+    }
+    table.add({function.name(), describeBytes(uint64_t(report->arenaBytes)),
+               describeBytes(uint64_t(report->tensorBytes)),
+               describeBytes(uint64_t(report->lowerBound)),
+               std::to_string(report->numSteps)});
+  }
+  table.printPlain(out, 2);
+}
+
+llvm::Error Model::explainPlan(llvm::raw_ostream &out) {
+  loadCompilerDialects(state->context);
+  DiagnosticError error(&state->context, DiagnosticError::Place::Shown);
+  StageTimes times;
+  FailureOr<OwningOpRef<ModuleOp>> plans = planProgram(*state->module, &times);
+  if (failed(plans))
+    return inProgram(path(), error);
+  corten::explainPlan(**plans, times, out);
+  llvm::Expected<std::shared_ptr<runtime::Model>> model = loadForEngine(*this);
+  if (!model)
+    return model.takeError();
+  out << '\n';
+  explainMemory(**model, out);
+  return llvm::Error::success();
 }
 
 llvm::Expected<std::string> Model::planText() {

@@ -21,6 +21,7 @@ struct CompileOptions {
   std::string output;
   bool isSelfContained = false;
   bool printsPlan = false;
+  bool explains = false;
 };
 } // namespace
 
@@ -37,6 +38,16 @@ static int runCompile(const CompileOptions &options) {
       return failAtLength(text.takeError());
     llvm::outs() << *text;
     return Success;
+  }
+  if (options.explains) {
+    // What is wrong is said before anything is.
+    std::string text;
+    llvm::raw_string_ostream os(text);
+    if (llvm::Error error = (*model)->explainPlan(os))
+      return failAtLength(std::move(error));
+    llvm::outs() << text;
+    if (options.output.empty())
+      return Success;
   }
   if (options.output.empty())
     return fail("--output is required");
@@ -67,8 +78,12 @@ void tool::addCompile(CLI::App &app, int &exitCode) {
                     "asset no more");
   command->add_flag("--print", options->printsPlan,
                     "Print the plan as text, and write nothing");
+  command->add_flag("--explain", options->explains,
+                    "Say which kernel does what and where, what was fused and "
+                    "what was not and why, and what memory and time it takes");
   command->footer("Examples:\n"
                   "  corten compile model.aimodel -o model.cplan\n"
+                  "  corten compile model.aimodel --explain\n"
                   "  corten compile model.aimodel --print");
   command->callback([options, &exitCode] { exitCode = runCompile(*options); });
 }

@@ -5,6 +5,7 @@
 #ifndef CORTEN_COMPILER_COMPILER_H
 #define CORTEN_COMPILER_COMPILER_H
 
+#include "corten/Compiler/Explanation.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
 #include "llvm/Support/Error.h"
@@ -34,9 +35,10 @@ void loadCompilerDialects(mlir::MLIRContext &context);
 void registerCompilerPasses();
 
 /// The functions of a program in the `plan` dialect. The program stays as it
-/// is. A message has been emitted where that fails.
+/// is. A message has been emitted where that fails. `times` gets what stages
+/// took.
 mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>>
-planProgram(mlir::ModuleOp program);
+planProgram(mlir::ModuleOp program, StageTimes *times = nullptr);
 
 /// The bytes of a plan file.
 llvm::Expected<std::string> compileProgram(mlir::ModuleOp program,

@@ -109,6 +109,8 @@ public:
   llvm::Expected<std::string> compile(bool isSelfContained = false);
   /// The plan as text, in the `plan` dialect.
   llvm::Expected<std::string> planText();
+  /// What the compiler did: kernels, fusion, memory, time. For people.
+  llvm::Error explainPlan(llvm::raw_ostream &out);
 
   /// The program, which belongs to the model.
   mlir::ModuleOp module();

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -106,6 +107,32 @@ def test_states_go_on(tmp_path: Path) -> None:
 def test_plan_is_shown(folder: Path) -> None:
     text = succeed("compile", folder / "model.aimodel", "--print")
     assert 'plan.kernel "ConvolutionPacked"' in text
+
+
+def test_plan_is_explained(tmp_path: Path) -> None:
+    class Residual(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.linear = nn.Linear(8, 8)
+
+        def forward(self, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+            y = torch.relu(self.linear(x))
+            z = torch.exp(y)
+            return z + 1, z.transpose(0, 1) * 2
+
+    program = torch.export.export(Residual(), (torch.ones(4, 8),))
+    converter = TorchConverter()
+    converter.add_exported_program(program.run_decompositions(get_decomp_table()))
+    converter.to_coreai().save_asset(tmp_path / "m.aimodel")
+    text = succeed("compile", tmp_path / "m.aimodel", "--explain")
+    # A product with all that follows it, two that are computed from it, and the
+    # copy of a result that does not lie as callers expect it.
+    assert "4 kernels in a call" in text
+    assert re.search(r"0 +MatMulPacked +f32\[4, 8\] +Add Relu Exp +4 ", text)
+    assert "MatMulPacked, step 0  its result is used 2 times" in text
+    assert re.search(r"coreai-simplify +\d+\.\d\d", text)
+    assert re.search(r"main +\S+ k?B +\S+ k?B +\S+ k?B +4", text)
+    assert not list(tmp_path.glob("*.cplan"))
 
 
 @pytest.mark.parametrize(
