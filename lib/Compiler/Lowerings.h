@@ -33,6 +33,13 @@ bool lowerAttention(mlir::Operation *op, Planner &planner);
 /// An operation that ends a normalization becomes one kernel with what comes
 /// before it. False if it does not.
 bool lowerNormalization(mlir::Operation *op, Planner &planner);
+/// A convolution with other weights than its own, which are as many. A message
+/// has been emitted if the engine cannot run it.
+mlir::FailureOr<Form> convolved(mlir::Operation *op, Planner &planner,
+                                const Form &weight);
+/// An operation that scales or moves the channels of a convolution by constants
+/// becomes a part of it. False if it does not.
+bool lowerScaledConvolution(mlir::Operation *op, Planner &planner);
 /// The operand as it is.
 mlir::LogicalResult lowerIdentity(mlir::Operation *op, Planner &planner);
 

@@ -17,7 +17,7 @@ using namespace mlir;
 static std::string programPath(StringRef folder) {
   SmallString<256> path(folder);
   llvm::sys::path::append(path, "main.mlirb");
-  llvm::sys::fs::make_absolute(path);
+  (void)llvm::sys::fs::make_absolute(path);
   return std::string(path);
 }
 

@@ -72,7 +72,7 @@ std::optional<CachedPlan> CachedPlan::of(llvm::StringRef asset) {
     return std::nullopt;
   llvm::SmallString<256> program(asset);
   path::append(program, "main.mlirb");
-  fs::make_absolute(program);
+  (void)fs::make_absolute(program);
   uint64_t size = 0;
   std::optional<std::string> mark = markOf(program);
   if (!mark || fs::file_size(program, size) || size < kSmallestAsset)

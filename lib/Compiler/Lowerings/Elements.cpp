@@ -82,7 +82,7 @@ static std::string opcodeFor(StringRef kernel, Type element) {
 }
 
 LogicalResult corten::lowerElementwise(Operation *op, Planner &planner) {
-  if (lowerNormalization(op, planner))
+  if (lowerNormalization(op, planner) || lowerScaledConvolution(op, planner))
     return success();
   SmallVector<Form> inputs;
   for (Value operand : op->getOperands())

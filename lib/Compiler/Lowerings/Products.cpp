@@ -182,14 +182,23 @@ static Form depthwiseWindow(Planner &planner, const Form &weight) {
 }
 
 LogicalResult corten::lowerConvolution(Operation *op, Planner &planner) {
+  FailureOr<Form> result =
+      convolved(op, planner, Form(planner.form(op->getOperand(1))));
+  if (failed(result))
+    return failure();
+  planner.setForm(op->getResult(0), *result);
+  return success();
+}
+
+FailureOr<Form> corten::convolved(Operation *op, Planner &planner,
+                                  const Form &weight) {
   Sizes &sizes = planner.sizes;
-  const Form weight = planner.form(op->getOperand(1));
   SizeList strides = planner.numbers(op->getOperand(2));
   SizeList dilations = planner.numbers(op->getOperand(3));
   SizeList groupList = planner.numbers(op->getOperand(4));
   std::optional<int64_t> groups = known(groupList.front());
   if (!groups || *groups <= 0)
-    return cannotRun(op) << "the number of groups is not known";
+    return LogicalResult(cannotRun(op) << "the number of groups is not known");
   Margin margin = marginOf(planner, op->getOperand(0),
                            [](const APFloat &value) { return value.isZero(); });
   ArrayRef<Size> window = ArrayRef(weight.extents).drop_front(2);
@@ -217,8 +226,7 @@ LogicalResult corten::lowerConvolution(Operation *op, Planner &planner) {
                    isPacked ? packedWindow(planner, weight, *groups) : weight};
   }
   call.order = channelsLast(weight.rank());
-  planner.setForm(op->getResult(0), planner.kernel(call));
-  return success();
+  return planner.kernel(call);
 }
 
 LogicalResult corten::lowerTransposedConvolution(Operation *op,
