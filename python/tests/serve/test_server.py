@@ -248,7 +248,7 @@ class TestLoad:
             idle = http.client.HTTPConnection(host, int(port), timeout=60)
             idle.request("GET", "/v2/health/ready")
             idle.getresponse().read()
-            body = slow_body(64)
+            body = slow_body(192)
             accepted = [pool.submit(ask, server, path, body) for _ in range(6)]
             # With the one that asks for it.
             wait_for(server, "corten_requests_in_flight", 7)
@@ -264,7 +264,7 @@ class TestLoad:
             for asked in accepted:
                 status, _, text = asked.result()
                 assert status == 200
-                assert json.loads(text)["outputs"][0]["shape"] == [64, 1024]
+                assert json.loads(text)["outputs"][0]["shape"] == [192, 1024]
             status, log = server.wait()
         assert status == 0
         assert log[-1]["event"] == "ended"

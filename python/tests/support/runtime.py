@@ -93,6 +93,8 @@ _APART = {torch.float16: 1e-2, torch.bfloat16: 5e-2}
 
 def _assert_same(name: str, actual: torch.Tensor, expected: torch.Tensor) -> None:
     finite = expected[expected.isfinite()]
+    if finite.dtype == torch.bool:
+        finite = finite.float()
     scale = float(finite.abs().max()) if finite.numel() else 1.0
     allowed = _APART.get(expected.dtype, 1e-4)
     if not (expected.is_floating_point() or expected.is_complex()):
