@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Models that run.
+// Models that run: what Python sees of them.
 
 #include "Arrays.h"
 #include "Bindings.h"
+#include "EngineCalls.h"
 #include "Errors.h"
 
 #include "corten/Handover/Receive.h"
@@ -18,384 +19,10 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
-#include <algorithm>
-#include <map>
-#include <mutex>
-
 namespace nb = nanobind;
 using namespace corten;
 using namespace corten::runtime;
-using corten::bindings::Borrowed;
-
-namespace {
-
-using SharedState = std::shared_ptr<State>;
-using Shapes = std::map<std::string, std::vector<int64_t>>;
-
-/// The states of a function, or of all functions.
-struct States {
-  std::vector<SharedState> list;
-
-  SharedState find(std::string_view name) const {
-    auto found = std::ranges::find(list, name, &State::name);
-    return found == list.end() ? nullptr : *found;
-  }
-};
-
-/// A model with what is kept for its callers: calls that were made before, and
-/// the states of those who bring none.
-struct Engine {
-  Engine(std::shared_ptr<runtime::Model> loaded, std::string path)
-      : model(std::move(loaded)), path(std::move(path)),
-        idle(model->functions().size()) {}
-
-  std::unique_ptr<Call> takeCall(size_t function);
-  void giveBack(size_t function, std::unique_ptr<Call> call);
-  /// Made when they are needed for the first time.
-  SharedState keptState(const Parameter &state);
-
-  std::shared_ptr<runtime::Model> model;
-  std::string path;
-  std::mutex mutex;
-  std::vector<std::vector<std::unique_ptr<Call>>> idle;
-  States kept;
-};
-
-struct EngineFunction {
-  std::shared_ptr<Engine> engine;
-  size_t index = 0;
-
-  const Function &function() const { return engine->model->functions()[index]; }
-};
-
-/// A step of a call, for those who ask where the time goes.
-struct Step {
-  std::string kernel;
-  std::string variant;
-  std::string location;
-  std::string module;
-  std::vector<uint64_t> operations;
-  bool isKernel = false;
-  int64_t nanoseconds = 0;
-  int depth = 0;
-  std::vector<std::string> outputs;
-};
-
-/// A call that goes back to the others when it is over.
-class Lease {
-public:
-  explicit Lease(const EngineFunction &of)
-      : of(of), call(of.engine->takeCall(of.index)) {}
-  ~Lease() { of.engine->giveBack(of.index, std::move(call)); }
-  Call &operator*() { return *call; }
-  Call *operator->() { return call.get(); }
-
-private:
-  const EngineFunction &of;
-  std::unique_ptr<Call> call;
-};
-
-} // namespace
-
-/// More than this many calls at once are rare.
-static constexpr size_t kMaxIdleCalls = 16;
-
-static void unwrap(Error error) {
-  if (error)
-    throw nb::value_error(error.message().c_str());
-}
-
-template <typename T> static T unwrap(Expected<T> value) {
-  if (!value)
-    unwrap(value.takeError());
-  return std::move(*value);
-}
-
-std::unique_ptr<Call> Engine::takeCall(size_t function) {
-  {
-    std::lock_guard lock(mutex);
-    if (!idle[function].empty()) {
-      std::unique_ptr<Call> call = std::move(idle[function].back());
-      idle[function].pop_back();
-      return call;
-    }
-  }
-  return std::make_unique<Call>(model, model->functions()[function]);
-}
-
-void Engine::giveBack(size_t function, std::unique_ptr<Call> call) {
-  call->reset();
-  std::lock_guard lock(mutex);
-  if (idle[function].size() < kMaxIdleCalls)
-    idle[function].push_back(std::move(call));
-}
-
-/// `state` is a function's declaration, or the name that all functions have.
-template <typename T>
-static SharedState makeState(const runtime::Model &model, const T &state,
-                             const std::vector<int64_t> *shape = nullptr) {
-  std::optional<std::span<const int64_t>> extents;
-  if (shape)
-    extents = *shape;
-  return std::make_shared<State>(unwrap(model.createState(state, extents)));
-}
-
-SharedState Engine::keptState(const Parameter &state) {
-  std::lock_guard lock(mutex);
-  if (SharedState found = kept.find(state.name))
-    return found;
-  return kept.list.emplace_back(makeState(*model, state));
-}
-
-template <typename T> static const std::string &nameOf(const T &state) {
-  if constexpr (std::is_same_v<T, Parameter>)
-    return state.name;
-  else
-    return state;
-}
-
-template <typename T>
-static States createStates(const runtime::Model &model,
-                           std::span<const T> declared, const Shapes &shapes) {
-  for (const auto &[name, shape] : shapes)
-    if (std::ranges::find(declared, name, &nameOf<T>) == declared.end())
-      throw nb::key_error(("there is no state '" + name + "'").c_str());
-  States states;
-  for (const T &state : declared) {
-    auto shape = shapes.find(nameOf(state));
-    states.list.push_back(makeState(
-        model, state, shape == shapes.end() ? nullptr : &shape->second));
-  }
-  return states;
-}
-
-//===----------------------------------------------------------------------===//
-// Calls
-//===----------------------------------------------------------------------===//
-
-static bool isMapping(nb::handle object) {
-  return nb::isinstance<nb::dict>(object) ||
-         (PyMapping_Check(object.ptr()) && nb::hasattr(object, "keys"));
-}
-
-[[noreturn]] static void refuseArguments(const Function &function,
-                                         const std::string &why) {
-  std::string text = "function '" + function.name() + "' " + why;
-  throw nb::type_error(text.c_str());
-}
-
-namespace {
-/// Takes what Python gives for one call.
-class Arguments {
-public:
-  Arguments(const EngineFunction &of, Call &call)
-      : of(of), function(of.function()), call(call),
-        isGiven(function.inputs().size()) {
-    held.reserve(function.inputs().size() + function.outputs().size());
-  }
-
-  void setInputs(const nb::args &args, const nb::kwargs &kwargs);
-  void setStates(nb::handle given);
-  void setOutputs(nb::handle given);
-  nb::dict results() const;
-
-private:
-  void setInput(size_t index, nb::handle value);
-  void setInput(std::string_view name, nb::handle value);
-  void setOutput(size_t index, nb::handle value);
-
-  const EngineFunction &of;
-  const Function &function;
-  Call &call;
-  std::vector<bool> isGiven;
-  std::vector<Borrowed> held;
-  std::vector<SharedState> states;
-  /// By the number of the output.
-  std::map<size_t, nb::object> wanted;
-};
-} // namespace
-
-void Arguments::setInput(size_t index, nb::handle value) {
-  const Parameter &parameter = function.inputs()[index];
-  if (isGiven[index])
-    refuseArguments(function, "got input '" + parameter.name + "' twice");
-  isGiven[index] = true;
-  held.push_back(bindings::borrow(value, parameter.type, /*isWritable=*/false,
-                                  "input '" + parameter.name + "'"));
-  unwrap(call.setInput(index, held.back().tensor));
-}
-
-void Arguments::setInput(std::string_view name, nb::handle value) {
-  std::span<const Parameter> inputs = function.inputs();
-  auto found = std::ranges::find(inputs, name, &Parameter::name);
-  if (found == inputs.end()) {
-    std::string why = "has no input '" + std::string(name) + "'";
-    for (const Parameter &input : inputs)
-      why +=
-          (&input == inputs.data() ? "; it has '" : ", '") + input.name + "'";
-    refuseArguments(function, why);
-  }
-  setInput(static_cast<size_t>(found - inputs.begin()), value);
-}
-
-void Arguments::setInputs(const nb::args &args, const nb::kwargs &kwargs) {
-  std::span<const Parameter> inputs = function.inputs();
-  if (args.size() == 1 && isMapping(args[0])) {
-    nb::object items = args[0].attr("items")();
-    for (nb::handle item : items) {
-      auto [name, value] = nb::cast<std::pair<nb::str, nb::object>>(item);
-      setInput(name.c_str(), value);
-    }
-  } else {
-    if (args.size() > inputs.size())
-      refuseArguments(function, "takes " + std::to_string(inputs.size()) +
-                                    " inputs, and got " +
-                                    std::to_string(args.size()));
-    for (size_t i = 0; i != args.size(); ++i)
-      setInput(i, args[i]);
-  }
-  for (auto [name, value] : kwargs)
-    setInput(nb::borrow<nb::str>(name).c_str(), value);
-  for (size_t i = 0; i != isGiven.size(); ++i)
-    if (!isGiven[i])
-      refuseArguments(function, "needs the input '" + inputs[i].name + "', " +
-                                    inputs[i].describe());
-}
-
-void Arguments::setStates(nb::handle given) {
-  for (const Parameter &parameter : function.states()) {
-    SharedState state;
-    if (given.is_none()) {
-      state = of.engine->keptState(parameter);
-    } else if (nb::isinstance<States>(given)) {
-      state = nb::cast<const States &>(given).find(parameter.name);
-    } else if (isMapping(given)) {
-      nb::object value = given.attr("get")(parameter.name);
-      if (!value.is_none() && !nb::isinstance<State>(value))
-        refuseArguments(function, "got a state '" + parameter.name +
-                                      "' that create_states() did not make");
-      if (!value.is_none())
-        state = nb::cast<SharedState>(value);
-    } else {
-      refuseArguments(function,
-                      "takes what create_states() makes as its states");
-    }
-    if (!state)
-      refuseArguments(function, "needs the state '" + parameter.name + "', " +
-                                    parameter.describe());
-    unwrap(call.setState(parameter.name, *state));
-    states.push_back(std::move(state));
-  }
-}
-
-void Arguments::setOutput(size_t index, nb::handle value) {
-  const Parameter &parameter = function.outputs()[index];
-  held.push_back(bindings::borrow(value, parameter.type, /*isWritable=*/true,
-                                  "output '" + parameter.name + "'"));
-  unwrap(call.setOutput(index, held.back().tensor));
-  wanted[index] = nb::borrow(value);
-}
-
-void Arguments::setOutputs(nb::handle given) {
-  if (given.is_none())
-    return;
-  std::span<const Parameter> outputs = function.outputs();
-  if (isMapping(given)) {
-    nb::object items = given.attr("items")();
-    for (nb::handle item : items) {
-      auto [name, value] = nb::cast<std::pair<std::string, nb::object>>(item);
-      auto found = std::ranges::find(outputs, name, &Parameter::name);
-      if (found == outputs.end())
-        refuseArguments(function, "has no output '" + name + "'");
-      setOutput(static_cast<size_t>(found - outputs.begin()), value);
-    }
-    return;
-  }
-  if (!nb::isinstance<nb::list>(given) && !nb::isinstance<nb::tuple>(given)) {
-    if (outputs.size() != 1)
-      refuseArguments(function, "has " + std::to_string(outputs.size()) +
-                                    " outputs: give as many arrays, or a "
-                                    "mapping from their names");
-    setOutput(0, given);
-    return;
-  }
-  size_t index = 0;
-  for (nb::handle value : given) {
-    if (index == outputs.size())
-      refuseArguments(function, "has only " + std::to_string(outputs.size()) +
-                                    " outputs");
-    setOutput(index++, value);
-  }
-  if (index != outputs.size())
-    refuseArguments(function, "has " + std::to_string(outputs.size()) +
-                                  " outputs, and was given arrays for " +
-                                  std::to_string(index));
-}
-
-nb::dict Arguments::results() const {
-  nb::dict results;
-  for (size_t i = 0; i != call.numOutputs(); ++i) {
-    nb::str name(function.outputs()[i].name.c_str());
-    auto given = wanted.find(i);
-    results[name] = given != wanted.end()
-                        ? given->second
-                        : nb::cast(Array(call.output(i)), nb::rv_policy::move);
-  }
-  return results;
-}
-
-static nb::dict run(const EngineFunction &self, const nb::args &args,
-                    nb::handle out, nb::handle states, const nb::kwargs &kwargs,
-                    StepObserver observer) {
-  Lease lease(self);
-  Arguments arguments(self, *lease);
-  arguments.setInputs(args, kwargs);
-  arguments.setStates(states);
-  arguments.setOutputs(out);
-  if (observer)
-    lease->setObserver(std::move(observer));
-  Error error;
-  {
-    nb::gil_scoped_release unlock;
-    error = lease->run();
-  }
-  if (error && lease->wasRefused())
-    unwrap(std::move(error));
-  if (error)
-    throw std::runtime_error(error.message());
-  return arguments.results();
-}
-
-static nb::dict call(const EngineFunction &self, const nb::args &args,
-                     nb::handle out, nb::handle states,
-                     const nb::kwargs &kwargs) {
-  return run(self, args, out, states, kwargs, nullptr);
-}
-
-static std::vector<Step> profile(const EngineFunction &self,
-                                 const nb::args &args, nb::handle states,
-                                 const nb::kwargs &kwargs) {
-  std::vector<Step> steps;
-  run(self, args, nb::none(), states, kwargs, [&](const StepEvent &event) {
-    Step &step = steps.emplace_back(
-        Step{std::string(event.step),
-             std::string(event.variant),
-             std::string(event.location),
-             std::string(event.module),
-             {event.operations.begin(), event.operations.end()},
-             event.isKernel,
-             event.nanoseconds,
-             event.depth,
-             {}});
-    for (const Tensor &output : event.outputs)
-      step.outputs.push_back(bindings::describe(output));
-  });
-  return steps;
-}
-
-//===----------------------------------------------------------------------===//
-// Classes
-//===----------------------------------------------------------------------===//
+using namespace corten::bindings;
 
 static nb::object shapeOf(const Tensor &tensor) {
   nb::list shape;
@@ -539,6 +166,7 @@ static void bindViews(nb::module_ &module) {
 static void bindStates(nb::module_ &module) {
   auto names = [](const States &self) {
     std::vector<std::string> names;
+    names.reserve(self.list.size());
     for (const SharedState &state : self.list)
       names.push_back(state->name());
     return names;
@@ -626,7 +254,7 @@ static void bindFunction(nb::module_ &module) {
           "New states, all zeros. Those whose shape calls decide need one, by "
           "name. Raises ValueError.")
       .def(
-          "__call__", &call, nb::arg("args"), nb::kw_only(),
+          "__call__", &callFunction, nb::arg("args"), nb::kw_only(),
           nb::arg("out").none() = nb::none(),
           nb::arg("states").none() = nb::none(), nb::arg("kwargs"),
           "Runs it. Inputs are arrays in order or by name, or one mapping from "
@@ -642,7 +270,7 @@ static void bindFunction(nb::module_ &module) {
           },
           nb::arg("args"), nb::arg("kwargs"),
           "The same, in a thread of its own: `await` it.")
-      .def("profile", &profile, nb::arg("args"), nb::kw_only(),
+      .def("profile", &profileFunction, nb::arg("args"), nb::kw_only(),
            nb::arg("states").none() = nb::none(), nb::arg("kwargs"),
            "Runs it, and returns the steps that it took, in their order. "
            "Takes and raises what a call does.")
@@ -806,6 +434,7 @@ void corten::bindings::bindEngine(nb::module_ &module) {
         WatchedModel watched = bindings::unwrap(loadWatched(
             *received.module, graph, ops, optionsOf(threads, std::nullopt)));
         std::vector<std::tuple<uint64_t, unsigned, std::string>> values;
+        values.reserve(watched.values.size());
         for (WatchedValue &value : watched.values)
           values.emplace_back(value.op, value.result, std::move(value.output));
         return std::pair(

@@ -13,6 +13,7 @@
 #include "../Lowerings.h"
 #include "../Patterns.h"
 
+#include "corten/Runtime/KernelLimits.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/Sequence.h"
 
@@ -21,9 +22,6 @@
 
 using namespace corten;
 using namespace mlir;
-
-/// What the fast kernels take; see kAttentionWidth.
-static constexpr int64_t kMaxWidth = 256;
 
 namespace {
 struct AttentionParts {
@@ -126,7 +124,7 @@ struct AttentionForms {
   Form queries;
   Form keys;
   Form values;
-  /// The axis of heads that is two, and how many share keys.
+  /// The axis of heads, if it is two: groups, and those in one that share keys.
   std::optional<unsigned> splitAxis;
 };
 } // namespace
@@ -205,13 +203,13 @@ static SmallVector<int64_t> wantedOrder(Operation *op, Planner &planner,
   auto order = planner.axes(transpose.getPermutation(), rank);
   if (!order || !splitAxis)
     return order.value_or(SmallVector<int64_t>());
-  SmallVector<int64_t> result5;
+  SmallVector<int64_t> split;
   for (int64_t axis : *order) {
-    result5.push_back(axis > int64_t(*splitAxis) ? axis + 1 : axis);
+    split.push_back(axis > int64_t(*splitAxis) ? axis + 1 : axis);
     if (axis == int64_t(*splitAxis))
-      result5.push_back(axis + 1);
+      split.push_back(axis + 1);
   }
-  return result5;
+  return split;
 }
 
 bool corten::lowerAttention(Operation *op, Planner &planner) {
@@ -221,14 +219,13 @@ bool corten::lowerAttention(Operation *op, Planner &planner) {
     return false;
   AttentionForms forms = formsOf(*parts, planner);
   Type element = forms.queries.element;
+  // Wider ones have no fast kernel.
   auto isNarrow = [](Size size) {
-    return known(size).value_or(-1) <= kMaxWidth;
+    return known(size) && *known(size) <= runtime::kAttentionWidth;
   };
   if ((!element.isF32() && !element.isF16() && !element.isBF16()) ||
       forms.keys.element != element || forms.values.element != element ||
-      resultElement(op) != element || !known(forms.queries.extents.back()) ||
-      !known(forms.values.extents.back()) ||
-      !isNarrow(forms.queries.extents.back()) ||
+      resultElement(op) != element || !isNarrow(forms.queries.extents.back()) ||
       !isNarrow(forms.values.extents.back()))
     return false;
   // Leading axes broadcast.

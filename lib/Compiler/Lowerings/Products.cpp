@@ -5,15 +5,13 @@
 // channels last in memory.
 
 #include "../Lowerings.h"
+#include "../Patterns.h"
 
-#include "mlir/IR/Matchers.h"
+#include "corten/Runtime/Panels.h"
 #include "llvm/ADT/Sequence.h"
 
 using namespace corten;
 using namespace mlir;
-
-/// The width of a panel of a packed matrix.
-static constexpr int64_t kPanel = 32;
 
 /// Whether there are packed products of elements of this type.
 static bool isPackable(Type element) {
@@ -27,9 +25,10 @@ static Form packed(Planner &planner, const Form &matrix) {
   call.kernel = "PackMatrix";
   call.inputs = {matrix};
   call.extents.assign(matrix.extents.begin(), matrix.extents.end() - 2);
-  call.extents.append(
-      {sizes.divideUp(matrix.extents.back(), sizes.number(kPanel)),
-       matrix.extents[matrix.rank() - 2], sizes.number(kPanel)});
+  call.extents.append({sizes.divideUp(matrix.extents.back(),
+                                      sizes.number(runtime::kPanelWidth)),
+                       matrix.extents[matrix.rank() - 2],
+                       sizes.number(runtime::kPanelWidth)});
   call.element = matrix.element;
   return planner.kernel(call);
 }
@@ -96,26 +95,19 @@ struct Margin {
 };
 } // namespace
 
-/// Whether a constant is a number everywhere.
-static bool isNumber(Value value,
-                     llvm::function_ref<bool(const APFloat &)> is) {
-  SplatElementsAttr splat;
-  return matchPattern(value, m_Constant(&splat)) &&
-         isa<FloatType>(splat.getElementType()) &&
-         is(splat.getSplatValue<APFloat>());
-}
-
 /// What a window goes over: the input of a pad instead of its result, if the
 /// kernel takes what is outside for what the pad puts there.
 static Margin marginOf(Planner &planner, Value input,
-                       llvm::function_ref<bool(const APFloat &)> isOutside) {
+                       llvm::function_ref<bool(double)> isOutside) {
   Sizes &sizes = planner.sizes;
   const Form &form = planner.form(input);
   Margin result{form, SizeList(form.rank() - 2, sizes.number(0)),
                 SizeList(ArrayRef(form.extents).drop_front(2))};
   auto pad = input.getDefiningOp<coreai::PadOp>();
-  if (!pad || pad.getPaddingMode() != coreai::PaddingMode::Constant ||
-      !isNumber(pad.getPaddingValue(), isOutside))
+  if (!pad || pad.getPaddingMode() != coreai::PaddingMode::Constant)
+    return result;
+  std::optional<double> outside = constantNumber(pad.getPaddingValue());
+  if (!outside || !isOutside(*outside))
     return result;
   std::optional<SizeList> margins = planner.knownNumbers(pad.getPadding());
   if (!margins || margins->size() != 2 * size_t(form.rank()) ||
@@ -200,7 +192,7 @@ FailureOr<Form> corten::convolved(Operation *op, Planner &planner,
   if (!groups || *groups <= 0)
     return LogicalResult(cannotRun(op) << "the number of groups is not known");
   Margin margin = marginOf(planner, op->getOperand(0),
-                           [](const APFloat &value) { return value.isZero(); });
+                           [](double value) { return value == 0; });
   ArrayRef<Size> window = ArrayRef(weight.extents).drop_front(2);
   KernelCall call;
   call.element = weight.element;
@@ -281,8 +273,8 @@ LogicalResult corten::lowerPool(Operation *op, Planner &planner) {
       return cannotRun(op) << "it is not known how it rounds";
     isCeil = *known(flag.front()) != 0;
   }
-  Margin margin = marginOf(planner, op->getOperand(0), [&](const APFloat &x) {
-    return isMax ? x.isInfinity() && x.isNegative() : x.isZero();
+  Margin margin = marginOf(planner, op->getOperand(0), [&](double x) {
+    return x == (isMax ? -std::numeric_limits<double>::infinity() : 0);
   });
   KernelCall call;
   call.kernel = isMax ? "MaxPool" : "SumPool";

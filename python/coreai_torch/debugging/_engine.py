@@ -4,19 +4,24 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray as NumpyArray
 
 from coreai_torch.debugging import _session
 from coreai_torch.debugging._locations import entry_graph
-from coreai_torch.debugging.inspector import Inspector, _ProgramInspector
+from coreai_torch.debugging.inspector import (
+    Inspector,
+    _ProgramInspector,
+    check_inputs,
+)
 from corten import _native
 from corten._coreai_runtime import InferenceFunction
 from corten._receive import receive
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from coreai.authoring import AIProgram
     from coreai.runtime import SpecializationOptions
 
@@ -64,12 +69,7 @@ class EngineInspector(Inspector):
             TypeError: If ``inputs`` is no dictionary of inputs and states.
             ValueError: If the function takes other ones.
         """
-        if not isinstance(inputs, Mapping):
-            msg = (
-                "inputs of a converted program are a dictionary by name, "
-                f"got {type(inputs).__name__}"
-            )
-            raise TypeError(msg)
+        check_inputs(inputs)
         self._last_outputs = await self._call(self._model, inputs)
         wanted = frozenset(number for number in op_ids if isinstance(number, int))
         if not wanted:

@@ -214,6 +214,16 @@ class _Place:
         return self.candidates[-1][0]
 
 
+def check_inputs(inputs: Any) -> None:
+    """Raises ``TypeError`` for inputs that a converted program cannot take."""
+    if not isinstance(inputs, Mapping):
+        msg = (
+            "inputs of a converted program are a dictionary by name, "
+            f"got {type(inputs).__name__}"
+        )
+        raise TypeError(msg)
+
+
 class CoreAIInspector(Inspector):
     """Looks into a program on the runtime; ids are those of debug locations.
 
@@ -271,12 +281,7 @@ class CoreAIInspector(Inspector):
             TypeError: If ``inputs`` is no dictionary of inputs and states.
             ValueError: If the function takes other ones.
         """
-        if not isinstance(inputs, Mapping):
-            msg = (
-                "inputs of a converted program are a dictionary by name, "
-                f"got {type(inputs).__name__}"
-            )
-            raise TypeError(msg)
+        check_inputs(inputs)
         wanted = {op_id: self._places_of(op_id) for op_id in op_ids}
         recorder = _Recorder(
             {place for outputs in wanted.values() for place in outputs.values()}

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import torch
 from support.command import corten
+from support.counter import Counter
 from torch import nn
 
 from coreai_torch import TorchConverter, get_decomp_table
@@ -25,18 +26,6 @@ class Small(nn.Module):
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         return self.head(torch.relu(self.conv(x)).transpose(1, 2)).softmax(-1)
-
-
-class Counter(nn.Module):
-    """Counts its calls."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.register_buffer("count", torch.zeros(2))
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        self.count.add_(x)
-        return self.count * 2
 
 
 @pytest.fixture(scope="module")

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 import torch
 from support.command import corten
+from support.counter import Counter
 from support.packages import (
     build_examples,
     check_closed,
@@ -31,18 +32,6 @@ class Scores(nn.Module):
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         return torch.tanh(self.head(x))
-
-
-class Counter(nn.Module):
-    """Adds up what it is given."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.register_buffer("count", torch.zeros(2))
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        self.count.add_(x)
-        return self.count * 2
 
 
 @pytest.fixture(scope="module")

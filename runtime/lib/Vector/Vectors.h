@@ -8,6 +8,7 @@
 #include "../Products/MicroKernels.h"
 #include "../Tile/TileCode.h"
 
+#include "corten/Runtime/KernelLimits.h"
 #include "corten/Runtime/Modes.h"
 
 namespace corten::runtime {
@@ -20,9 +21,7 @@ struct Normalization {
   bool isCentered;
 };
 
-/// The longest rows of queries and values that the fast attention takes, and
-/// how many queries at a time.
-inline constexpr int64_t kAttentionWidth = 256;
+/// How many queries the fast attention takes at a time.
 inline constexpr int64_t kAttentionQueries = 66;
 
 /// Some queries of one batch, with all its keys and values. A mask, if it has
