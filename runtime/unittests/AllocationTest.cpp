@@ -5,14 +5,14 @@
 
 #include "Plans.h"
 #include "SamplePlans.h"
+#include "Sanitizers.h"
 
 #include <atomic>
 #include <cerrno>
 
 using namespace corten::runtime;
 
-#if !__has_feature(address_sanitizer) && !__has_feature(thread_sanitizer) &&   \
-    defined(__GLIBC__)
+#if !CORTEN_ADDRESS_SANITIZER && !CORTEN_THREAD_SANITIZER && defined(__GLIBC__)
 
 static std::atomic<int64_t> allocations = 0;
 

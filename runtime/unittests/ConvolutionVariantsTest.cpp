@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "Variants.h"
+#include "ConvolutionCases.h"
 
 using namespace corten::runtime;
 using Kernel = PortableKernel;
@@ -77,27 +77,6 @@ std::vector<int64_t> with(std::vector<int64_t> first,
   return first;
 }
 
-/// The order of axes in memory with channels last.
-std::vector<int> channelsLast(size_t rank) {
-  std::vector<int> order = {0};
-  for (size_t i = 2; i != rank; ++i)
-    order.push_back(int(i));
-  order.push_back(1);
-  return order;
-}
-
-/// The same elements, or others, with channels one after the other.
-Tensor lastChannels(const Tensor &tensor) {
-  Tensor result = tensor;
-  int64_t step = 1;
-  std::vector<int> order = channelsLast(tensor.rank);
-  for (size_t i = order.size(); i-- > 0;) {
-    result.steps[size_t(order[i])] = step;
-    step *= tensor.extents[size_t(order[i])];
-  }
-  return result;
-}
-
 struct Operands {
   ElementType x = ElementType::F32;
   ElementType weights = ElementType::F32;
@@ -116,33 +95,11 @@ std::string describe(const Operands &operands) {
          (operands.hasProgram ? " program" : "");
 }
 
-/// Runs a case as it is, or with two programs after it.
+/// Runs a case as it is, or with programs after it.
 void compare(VariantCase test, const Operands &operands,
              const std::string &name) {
-  if (operands.isOutputLast)
-    test.order = channelsLast(test.shape.size());
   test.type = operands.output;
-  if (!operands.hasProgram) {
-    EXPECT_VARIANTS(test, name);
-    return;
-  }
-  Factors bias(ElementType::F32, {test.shape[1]});
-  Factors residual(ElementType::F32, test.shape);
-  std::vector<int64_t> byChannel(test.shape.size());
-  byChannel[1] = 1;
-  test.inputs.push_back(bias.tensor.view(test.shape, byChannel));
-  test.inputs.push_back(operands.isOutputLast ? lastChannels(residual.tensor)
-                                              : residual.tensor);
-  TileProgram program = biasReluResidual();
-  test.program = &program;
-  EXPECT_VARIANTS(test, name);
-  program.instructions = {{TileOpcode::Add, 3, 0, 1},
-                          {TileOpcode::Add, 3, 3, 2},
-                          {TileOpcode::Relu, 3, 3},
-                          {TileOpcode::Immediate, 0, 0},
-                          {TileOpcode::Minimum, 3, 3, 0}};
-  program.immediates = {0.5};
-  EXPECT_VARIANTS(test, name + " bounded");
+  compareWithPrograms(test, operands.isOutputLast, operands.hasProgram, name);
 }
 
 void comparePacked(const Form &form, const Operands &operands) {
@@ -158,6 +115,26 @@ void comparePacked(const Form &form, const Operands &operands) {
   test.shape = outputShape(form);
   test.terms = tapsOf(form) * form.channels / form.groups;
   compare(test, operands, describe(form) + describe(operands));
+}
+
+/// Both sides rounded, in pairs of channels.
+void comparePairs(const Form &form, const Operands &operands) {
+  Factors x(operands.x, with({form.batches, form.channels}, form.space));
+  int64_t channels = form.channels / form.groups;
+  int64_t outputs = form.outputs / form.groups;
+  Factors matrices(operands.weights,
+                   {form.groups, tapsOf(form), channels, outputs});
+  Factors packed(ElementType::BF16,
+                 {form.groups, panelCount(outputs),
+                  tapsOf(form) * pairCount(channels), kPairRow});
+  ASSERT_EQ(run(Kernel::PackPairs, {matrices.tensor}, packed.tensor), "");
+  VariantCase test{Kernel::ConvolutionPairs,
+                   {operands.isInputLast ? lastChannels(x.tensor) : x.tensor,
+                    packed.tensor}};
+  test.numbers = numbersOf(form, true, true);
+  test.shape = outputShape(form);
+  test.terms = tapsOf(form) * channels;
+  compare(test, operands, "pairs " + describe(form) + describe(operands));
 }
 
 void comparePlain(const Form &form, const Operands &operands,
@@ -211,6 +188,39 @@ TEST(ConvolutionVariants, Packed) {
           comparePacked(form, {.isInputLast = isInputLast,
                                .isOutputLast = isOutputLast,
                                .hasProgram = hasProgram});
+}
+
+TEST(ConvolutionVariants, Pairs) {
+  for (const Form &form : kForms)
+    for (bool isInputLast : {true, false})
+      for (bool hasProgram : {false, true})
+        comparePairs(form, {.isInputLast = isInputLast,
+                            .isOutputLast = isInputLast,
+                            .hasProgram = hasProgram});
+  // Of bf16 they are read where they are, if there is no odd one.
+  for (ElementType x : kTypes)
+    for (ElementType output : kTypes)
+      for (int64_t channels : {9, 20})
+        for (bool isLast : {false, true})
+          comparePairs(even(2, channels, 20, 6, 3, 1, 1, 1),
+                       {.x = x,
+                        .weights = x,
+                        .output = output,
+                        .isInputLast = isLast,
+                        .isOutputLast = isLast,
+                        .hasProgram = isLast});
+}
+
+// Pairs that would be of two groups are left to the portable kernel.
+TEST(ConvolutionVariants, PairsOfOddGroups) {
+  Factors x(ElementType::F32, {1, 6, 4, 4});
+  Factors packed(ElementType::BF16, {2, 1, 2, kPairRow});
+  Factors result(ElementType::F32, {1, 4, 4, 4});
+  std::vector<Tensor> inputs = {x.tensor, packed.tensor};
+  std::vector<int64_t> numbers = {1, 1, 1, 1, 1, 1, 0, 0, 2};
+  Invocation odd{inputs, {&result.tensor, 1}, numbers};
+  EXPECT_EQ(selectVariant(Kernel::ConvolutionPairs, detectedIsa(), odd),
+            nullptr);
 }
 
 TEST(ConvolutionVariants, PackedOfTypes) {
@@ -275,6 +285,10 @@ TEST(ConvolutionVariants, Depthwise) {
                              even(2, channels, channels, 10, 3, 2, 1, 1),
                              even(2, channels, channels, 9, 5, 1, 2, 4),
                              even(1, channels, channels, 20, 4, 1, 1, 3),
+                             even(1, channels, channels, 21, 5, 2, 1, 1),
+                             even(2, channels, channels, 12, 7, 1, 1, 3),
+                             even(2, channels, channels, 23, 3, 2, 1, 0),
+                             even(2, channels, channels, 2, 3, 1, 1, 1),
                              even(3, channels, channels, 4, 2)})
       for (bool isLast : {true, false})
         for (bool hasProgram : {false, true}) {
@@ -299,10 +313,12 @@ TEST(ConvolutionVariants, OfNothing) {
   Form form = even(2, 8, 8, 4, 3, 1, 1, 1);
   form.batches = 0;
   comparePacked(form, {});
+  comparePairs(form, {});
   comparePlain(form, {});
   comparePlain(form, {}, true);
   form = even(2, 0, 8, 4, 3, 1, 1, 1);
   comparePacked(form, {});
+  comparePairs(form, {});
   comparePlain(form, {});
 }
 

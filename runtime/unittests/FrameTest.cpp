@@ -5,6 +5,7 @@
 
 #include "Plans.h"
 #include "SamplePlans.h"
+#include "Sanitizers.h"
 
 #include "../lib/Execution/Engine.h"
 #include "../lib/Execution/FrameChecker.h"
@@ -137,8 +138,7 @@ TEST(Frames, NewSizesAreCheap) {
     ASSERT_TRUE(report);
   }
   RecordProperty("microseconds", int(best / std::chrono::microseconds(1)));
-#if !defined(__SANITIZE_ADDRESS__) && !__has_feature(address_sanitizer) &&     \
-    !__has_feature(thread_sanitizer)
+#if !CORTEN_ADDRESS_SANITIZER && !CORTEN_THREAD_SANITIZER
   EXPECT_LT(best, std::chrono::milliseconds(1));
 #endif
 }

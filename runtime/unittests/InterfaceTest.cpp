@@ -46,6 +46,17 @@ static std::vector<float> elements(const corten::Tensor &tensor) {
 }
 using Floats = std::vector<float>;
 
+// A plan has its own precision: another is refused, not forgotten.
+TEST(Interface, PlansHaveTheirPrecision) {
+  std::string file = corten::runtime::straightLine().file();
+  corten::LoadOptions options;
+  options.precision = "bf16";
+  auto loaded = corten::Engine::load(file.data(), file.size(), options);
+  EXPECT_NE(text(loaded).find("compile the asset again in bf16"),
+            std::string::npos)
+      << text(loaded);
+}
+
 TEST(Interface, Describes) {
   Loaded loaded(corten::runtime::straightLine());
   ASSERT_TRUE(loaded.engine);

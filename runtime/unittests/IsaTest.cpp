@@ -4,6 +4,7 @@
 
 #include "Tensors.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <optional>
 
@@ -37,8 +38,7 @@ TEST(Isa, IsWhatTheMachineHasOrWhatIsAsked) {
     Setting setting("");
     EXPECT_EQ(*chooseIsa(), detected);
   }
-  for (Isa isa :
-       {Isa::Portable, Isa::Avx2, Isa::Avx512, Isa::Avx512Bf16, Isa::Amx}) {
+  for (Isa isa : knownIsas()) {
     Setting setting(std::string(name(isa)).c_str());
     Expected<Isa> chosen = chooseIsa();
     if (isa <= detected) {
@@ -52,8 +52,25 @@ TEST(Isa, IsWhatTheMachineHasOrWhatIsAsked) {
   Setting setting("sse9");
   Expected<Isa> chosen = chooseIsa();
   ASSERT_FALSE(bool(chosen));
-  EXPECT_MENTIONS(chosen.takeError().message(), "avx512_bf16");
+  EXPECT_MENTIONS(chosen.takeError().message(),
+                  std::string(name(knownIsas().back())));
 }
+
+// Levels of other processors are no more known than names that mean nothing.
+TEST(Isa, OfAnotherFamilyIsUnknown) {
+  for (Isa isa : {Isa::Avx2, Isa::Neon}) {
+    if (std::ranges::count(knownIsas(), isa))
+      continue;
+    Setting setting(std::string(name(isa)).c_str());
+    Expected<Isa> chosen = chooseIsa();
+    ASSERT_FALSE(bool(chosen)) << name(isa);
+    EXPECT_MENTIONS(chosen.takeError().message(), "it can be one of portable");
+  }
+}
+
+#ifdef __aarch64__
+TEST(Isa, EveryAArch64HasNeon) { EXPECT_EQ(detectedIsa(), Isa::Neon); }
+#endif
 
 #ifdef __x86_64__
 // The compiler's own idea of the machine, which trusts CPUID.

@@ -103,6 +103,16 @@ TEST(Packed, DepthwiseConvolutions) {
                   "do not fit");
 }
 
+TEST(Packed, ConvolutionsNeedWeights) {
+  Factors x(ElementType::F32, {1, 4, 6, 6});
+  Factors output(ElementType::F32, {1, 4, 6, 6});
+  for (Kernel kernel : {Kernel::ConvolutionPacked, Kernel::ConvolutionPairs,
+                        Kernel::ConvolutionDepthwise})
+    EXPECT_MENTIONS(
+        run(kernel, {x.tensor}, output.tensor, {1, 1, 1, 1, 1, 1, 0, 0}),
+        " needs an input and weights");
+}
+
 TEST(Packed, ProgramsComeAfterProducts) {
   Owned<float> a({2, 1}, {1, -2});
   Owned<float> packed({1, 1, 32}, {3, 5, 7});

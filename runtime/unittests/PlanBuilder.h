@@ -163,7 +163,7 @@ public:
     return {*this, int32_t(plan.blocks.size()) - 1};
   }
   int32_t kernel(const std::string &name) {
-    auto found = std::find(plan.kernels.begin(), plan.kernels.end(), name);
+    auto found = std::ranges::find(plan.kernels, name);
     if (found != plan.kernels.end())
       return int32_t(found - plan.kernels.begin());
     plan.kernels.push_back(name);

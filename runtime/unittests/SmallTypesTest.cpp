@@ -45,8 +45,15 @@ template <typename Ours, typename Native> static void compareWithCompiler() {
         << value;
 }
 
+// GCC 12 does not know the second name for AArch64.
+#ifdef __aarch64__
+using NativeHalf = __fp16;
+#else
+using NativeHalf = _Float16;
+#endif
+
 TEST(SmallTypes, HalvesAreThoseOfTheCompiler) {
-  compareWithCompiler<Float16, _Float16>();
+  compareWithCompiler<Float16, NativeHalf>();
 }
 
 // Without a type of the compiler: the upper half of a float, rounded.

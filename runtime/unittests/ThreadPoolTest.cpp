@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "Sanitizers.h"
+
 #include "corten/Runtime/ThreadPool.h"
 
 #include "gtest/gtest.h"
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <ctime>
@@ -96,7 +99,7 @@ TEST(ThreadPool, ManyCallersAtOnce) {
     std::vector<std::thread> callers;
     for (int caller = 0; caller != 4; ++caller)
       callers.emplace_back([&, caller] {
-        for (int i = 0; i != 300; ++i) {
+        for (int i = 0; i != 100; ++i) {
           std::optional<ThreadPool::Active> active;
           if (isActive)
             active.emplace(pool);
@@ -149,14 +152,6 @@ TEST(ThreadPool, IdleThreadsSleep) {
   EXPECT_LT(cpuSeconds() - before, 0.05);
 }
 
-#if defined(__SANITIZE_THREAD__)
-constexpr bool kHasThreadSanitizer = true;
-#elif defined(__has_feature)
-constexpr bool kHasThreadSanitizer = __has_feature(thread_sanitizer);
-#else
-constexpr bool kHasThreadSanitizer = false;
-#endif
-
 TEST(ThreadPool, WorksInAChild) {
   if (kHasThreadSanitizer)
     GTEST_SKIP() << "it knows no threads after a fork";
@@ -189,6 +184,25 @@ TEST(ThreadPool, WorksInAChild) {
   }
   isEnd = true;
   other.join();
+}
+
+// Those who ask at once, while there is none.
+TEST(ThreadPool, IsSharedFromTheStart) {
+  for (int i = 0; i != 100; ++i) {
+    std::atomic<int> waiting = 0;
+    std::array<std::shared_ptr<ThreadPool>, 3> pools;
+    std::vector<std::thread> threads;
+    for (std::shared_ptr<ThreadPool> &pool : pools)
+      threads.emplace_back([&] {
+        ++waiting;
+        while (waiting != 3)
+          std::this_thread::yield();
+        pool = ThreadPool::shared(5);
+      });
+    for (std::thread &thread : threads)
+      thread.join();
+    EXPECT_TRUE(pools[0] == pools[1] && pools[1] == pools[2]);
+  }
 }
 
 // A pool that a static holds, in a program that ends after a run, or in one.

@@ -183,8 +183,8 @@ inline Tensor viewOf(AnyTensor &memory, std::span<const int64_t> shape,
 /// The forms that this CPU can run.
 inline std::vector<Isa> testedIsas() {
   std::vector<Isa> result;
-  for (Isa isa : {Isa::Portable, Isa::Avx2, Isa::Avx512})
-    if (isa <= detectedIsa())
+  for (Isa isa : {Isa::Portable, Isa::Avx2, Isa::Avx512, Isa::Neon})
+    if (isa <= detectedIsa() && std::ranges::count(knownIsas(), isa))
       result.push_back(isa);
   return result;
 }

@@ -151,6 +151,32 @@ inline int runnableVariants(PortableKernel kernel) {
   EXPECT_EQ(compareVariants(TEST, NAME), runnableVariants((TEST).kernel))      \
       << (NAME)
 
+/// With programs after it, for a test whose last inputs are a bias and a
+/// residual: one that is done with sums that lie in memory, and two that are
+/// done as they are stored.
+inline void expectVariantsWithPrograms(VariantCase test,
+                                       const std::string &name) {
+  TileProgram program = biasReluResidual();
+  test.program = &program;
+  EXPECT_VARIANTS(test, name);
+  program.instructions = {{TileOpcode::Add, 3, 0, 1},
+                          {TileOpcode::Add, 3, 3, 2},
+                          {TileOpcode::Relu, 3, 3},
+                          {TileOpcode::Immediate, 0, 0},
+                          {TileOpcode::Minimum, 3, 3, 0}};
+  program.immediates = {0.5};
+  EXPECT_VARIANTS(test, name + " bounded");
+  // Each in its turn.
+  constexpr TileOpcode kOpcodes[] = {
+      TileOpcode::Silu,     TileOpcode::Gelu,        TileOpcode::Sigmoid,
+      TileOpcode::GeluTanh, TileOpcode::GeluSigmoid, TileOpcode::Tanh};
+  static size_t turn = 0;
+  TileOpcode opcode = kOpcodes[turn++ % std::size(kOpcodes)];
+  program.instructions = {
+      {TileOpcode::Add, 3, 1, 0}, {TileOpcode::Add, 0, 2, 3}, {opcode, 3, 0}};
+  EXPECT_VARIANTS(test, name + " " + std::string(info(opcode).name));
+}
+
 } // namespace corten::runtime
 
 #endif // CORTEN_RUNTIME_UNITTESTS_VARIANTS_H

@@ -110,6 +110,8 @@ runtime::LoadOptions capi::loadOptions(const CortenLoadOptions *options) {
     result.check = true;
   if (given.asset)
     result.assetPath = given.asset;
+  if (given.precision)
+    result.precision = given.precision;
   return result;
 }
 

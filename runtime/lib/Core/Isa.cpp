@@ -20,8 +20,8 @@
 
 using namespace corten::runtime;
 
-static constexpr std::string_view kNames[] = {"portable", "avx2", "avx512",
-                                              "avx512_bf16", "amx"};
+static constexpr std::string_view kNames[] = {"portable",    "avx2", "avx512",
+                                              "avx512_bf16", "amx",  "neon"};
 
 std::string_view corten::runtime::name(Isa isa) { return kNames[size_t(isa)]; }
 
@@ -43,6 +43,14 @@ struct TileConfiguration {
 
 static constexpr int kWorks = 42;
 
+/// The kernel gives the registers of tiles to those who ask.
+__attribute__((no_sanitize("address", "undefined", "thread"))) static bool
+requestTiles() {
+  constexpr long kRequestPermission = 0x1023;
+  constexpr long kTileData = 18;
+  return syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
+}
+
 /// Multiplies bytes and floats in tiles. Memory is that of the parent: nothing
 /// of it is touched but the stack.
 __attribute__((target("amx-tile,amx-int8,amx-bf16"),
@@ -54,10 +62,7 @@ tryTiles(void *) {
   for (int signal : {SIGILL, SIGSEGV, SIGBUS, SIGFPE})
     if (sigaction(signal, &leave, nullptr) != 0)
       _exit(0);
-  // The kernel gives the registers of tiles to those who ask.
-  constexpr long kRequestPermission = 0x1023;
-  constexpr long kTileData = 18;
-  if (syscall(SYS_arch_prctl, kRequestPermission, kTileData) != 0)
+  if (!requestTiles())
     _exit(0);
   alignas(64) TileConfiguration configuration;
   alignas(64) uint8_t ones[16][64];
@@ -96,7 +101,7 @@ static bool hasTiles() {
       clone(&tryTiles, stack + sizeof stack, CLONE_VM | CLONE_VFORK, nullptr);
   int status = 0;
   return child > 0 && waitpid(child, &status, __WALL) == child &&
-         WIFEXITED(status) && WEXITSTATUS(status) == kWorks;
+         WIFEXITED(status) && WEXITSTATUS(status) == kWorks && requestTiles();
 }
 #else
 static bool hasTiles() { return false; }
@@ -107,6 +112,9 @@ static uint64_t enabledRegisters() {
   asm volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
   return uint64_t(high) << 32 | low;
 }
+
+static constexpr Isa kKnown[] = {Isa::Portable, Isa::Avx2, Isa::Avx512,
+                                 Isa::Avx512Bf16, Isa::Amx};
 
 static Isa detect() {
   auto has = [](uint32_t word, std::initializer_list<int> bits) {
@@ -134,9 +142,15 @@ static Isa detect() {
     return Isa::Avx512;
   return saysTiles && hasTiles() ? Isa::Amx : Isa::Avx512Bf16;
 }
+#elif defined(__aarch64__)
+static constexpr Isa kKnown[] = {Isa::Portable, Isa::Neon};
+static Isa detect() { return Isa::Neon; }
 #else
+static constexpr Isa kKnown[] = {Isa::Portable};
 static Isa detect() { return Isa::Portable; }
 #endif
+
+std::span<const Isa> corten::runtime::knownIsas() { return kKnown; }
 
 Isa corten::runtime::detectedIsa() {
   static const Isa isa = detect();
@@ -148,8 +162,9 @@ Expected<Isa> corten::runtime::chooseIsa() {
   const char *text = std::getenv("CORTEN_ISA");
   if (!text || !*text)
     return detected;
-  for (Isa isa :
-       {Isa::Portable, Isa::Avx2, Isa::Avx512, Isa::Avx512Bf16, Isa::Amx}) {
+  std::string known;
+  for (Isa isa : kKnown) {
+    known += (known.empty() ? "" : ", ") + std::string(name(isa));
     if (name(isa) != text)
       continue;
     if (isa > detected)
@@ -158,6 +173,6 @@ Expected<Isa> corten::runtime::chooseIsa() {
                    std::string(name(detected)) + ": choose that or less");
     return isa;
   }
-  return Error("CORTEN_ISA is '" + std::string(text) +
-               "'; it can be portable, avx2, avx512, avx512_bf16 or amx");
+  return Error("CORTEN_ISA is '" + std::string(text) + "'; it can be one of " +
+               known);
 }

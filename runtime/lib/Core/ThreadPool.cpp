@@ -176,14 +176,13 @@ std::shared_ptr<ThreadPool> ThreadPool::shared(int threads) {
     if (std::shared_ptr<ThreadPool> pool = all.shared[threads].lock())
       return pool;
   }
-  // Made without the lock, which its constructor takes.
+  // Made, and dropped, without the lock, which it takes.
   auto pool = std::make_shared<ThreadPool>(threads);
   std::lock_guard lock(all.mutex);
   std::weak_ptr<ThreadPool> &entry = all.shared[threads];
   if (std::shared_ptr<ThreadPool> other = entry.lock())
-    pool.swap(other);
-  else
-    entry = pool;
+    return other;
+  entry = pool;
   return pool;
 }
 

@@ -5,6 +5,8 @@
 
 #include "Arithmetic.h"
 
+#include "corten/Runtime/Winograd.h"
+
 using namespace corten::runtime;
 using namespace corten::runtime::execution;
 
@@ -15,11 +17,21 @@ static double depthOf(PortableKernel kernel, std::span<const Tensor> inputs) {
   switch (kernel) {
   case PortableKernel::MatMul:
   case PortableKernel::MatMulPacked:
+  case PortableKernel::MatMulRouted:
+  case PortableKernel::MatMulCompressed:
+  case PortableKernel::MatMulPairs:
+  case PortableKernel::MatMulQuads:
     return double(left.extents[left.rank - 1]);
   case PortableKernel::ConvolutionPacked:
     return double(right.extents[2]);
+  case PortableKernel::ConvolutionPairs:
+    // Of an odd number of channels a few too many.
+    return 2 * double(right.extents[2]);
   case PortableKernel::ConvolutionDepthwise:
     return double(right.extents[0]);
+  case PortableKernel::ConvolutionWinograd:
+    // As much as the direct form would be.
+    return double(right.extents[2]) * kWinogradKernel * kWinogradKernel;
   default:
     // Weights are [output channels, ...].
     return double(right.size()) / std::max<double>(double(right.extents[0]), 1);
@@ -52,17 +64,29 @@ double execution::arithmeticOf(const Step &step, std::span<const Tensor> inputs,
   case PortableKernel::PadByRule:
   case PortableKernel::Cast:
   case PortableKernel::PackMatrix:
+  case PortableKernel::PackCodes:
+  case PortableKernel::PackWinograd:
+  case PortableKernel::PackPairs:
+  case PortableKernel::PackQuads:
   case PortableKernel::GatherAlongAxis:
   case PortableKernel::GatherNd:
   case PortableKernel::NonZero:
   case PortableKernel::Numbers:
   case PortableKernel::RangeCount:
+  // Only its author knows.
+  case PortableKernel::Foreign:
     return 0;
   case PortableKernel::MatMul:
   case PortableKernel::MatMulPacked:
+  case PortableKernel::MatMulRouted:
+  case PortableKernel::MatMulCompressed:
+  case PortableKernel::MatMulPairs:
+  case PortableKernel::MatMulQuads:
   case PortableKernel::Convolution:
   case PortableKernel::ConvolutionPacked:
+  case PortableKernel::ConvolutionPairs:
   case PortableKernel::ConvolutionDepthwise:
+  case PortableKernel::ConvolutionWinograd:
     return results * (2 * depthOf(step.kernel, inputs) + perElement);
   case PortableKernel::ConvolutionTransposed:
     // Every element of the input goes everywhere.

@@ -133,6 +133,19 @@ struct Engine::PreparedLayout {
   PreparedLayout(const Block &block, const Frame &frame);
 };
 
+/// How many bytes lie between the first element and the end of the last one;
+/// weights are transposed views as a rule. 0 where they do not lie in ascending
+/// order.
+static size_t spanOf(const Tensor &tensor) {
+  int64_t last = 0;
+  for (size_t axis = 0; axis != tensor.rank; ++axis) {
+    if (tensor.extents[axis] == 0 || tensor.steps[axis] < 0)
+      return 0;
+    last += (tensor.extents[axis] - 1) * tensor.steps[axis];
+  }
+  return size_t(last + 1) * byteSize(tensor.type);
+}
+
 /// All results in one piece, each where it will stay.
 Engine::PreparedLayout::PreparedLayout(const Block &block, const Frame &frame) {
   for (size_t i = 0; i != block.outputs.size(); ++i) {
@@ -162,9 +175,8 @@ Error Engine::computePrepared(const Block &block, Frame &frame,
   // Weights are not to be in memory twice.
   StepObserver observer = [this](const StepEvent &event) {
     for (const Tensor &tensor : event.inputs)
-      if (tensor.data && tensor.isContiguous())
-        dropAssetPages(tensor.data,
-                       size_t(tensor.size()) * byteSize(tensor.type));
+      if (tensor.data)
+        dropAssetPages(tensor.data, spanOf(tensor));
   };
   Run run = {options.stepLimit, &observer};
   if (Error error = frame.run(run, {}, targets))

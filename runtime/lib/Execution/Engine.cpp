@@ -29,7 +29,8 @@ Engine::~Engine() {
 }
 
 Error Engine::choose(int threads) {
-  Expected<Isa> chosen = chooseIsa();
+  Expected<Isa> chosen =
+      options.isa ? Expected<Isa>(*options.isa) : chooseIsa();
   if (!chosen)
     return chosen.takeError();
   isa = *chosen;
@@ -38,6 +39,23 @@ Error Engine::choose(int threads) {
   for (const KernelVariant *variant : kernelVariants())
     if (variant->isa <= isa)
       variants[size_t(variant->kernel)].push_back(variant);
+  return Error::success();
+}
+
+Error Engine::loadForeign() {
+  for (const ForeignSource &source : program.foreign) {
+    if (!options.foreign)
+      return Error("the plan brings the kernel '" + source.name +
+                   "' as source in " + source.language +
+                   ", and it was not said that it may be compiled and run: "
+                   "load the asset, or allow it (corten run --metal-kernels, "
+                   "corten.load(metal_kernels=True), LoadOptions::foreign)");
+    Expected<std::shared_ptr<const ForeignKernel>> made =
+        options.foreign(source);
+    if (!made)
+      return made.takeError();
+    foreign.push_back(std::move(*made));
+  }
   return Error::success();
 }
 

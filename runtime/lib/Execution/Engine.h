@@ -11,9 +11,8 @@
 #include "Program.h"
 
 #include "corten/Runtime/Model.h"
+#include "corten/Runtime/Mutex.h"
 #include "corten/Runtime/ThreadPool.h"
-
-#include <mutex>
 
 namespace corten::runtime::execution {
 
@@ -28,6 +27,8 @@ struct Engine {
 
   /// Instructions and threads.
   Error choose(int threads);
+  /// Has the kernels that the plan brings made.
+  Error loadForeign();
   /// Finds the asset, and lets constants point to their bytes; runs what
   /// prepares them.
   Error loadConstants(const std::string &planPath);
@@ -56,6 +57,8 @@ struct Engine {
   /// Of results, and of copies.
   std::shared_ptr<MemoryPool> results;
   std::vector<ConstantMemory> constants;
+  /// What the loader made of the program's own kernels.
+  std::vector<std::shared_ptr<const ForeignKernel>> foreign;
   /// By kernel: what may be chosen on this machine.
   std::vector<std::vector<const KernelVariant *>> variants;
   /// The plan, while it is not mapped.
@@ -80,7 +83,7 @@ private:
   Memory aligned;
   Memory prepared;
   MappedFile preparedFile;
-  std::mutex mutex;
+  Mutex mutex;
   /// By block: the ones that were used last come last.
   std::vector<std::vector<std::unique_ptr<Frame>>> idle;
 };

@@ -10,6 +10,7 @@
 
 #include "Placement.h"
 #include "Program.h"
+#include "Undo.h"
 
 #include "corten/Runtime/Model.h"
 
@@ -107,6 +108,7 @@ private:
   Error checkInside(size_t value) const;
   Error fillSteps(size_t stage);
   void chooseKernel(size_t step);
+  void findEarlyWrites();
   Error placeBuffers(size_t stage);
 
   // Running.
@@ -162,6 +164,9 @@ private:
   std::vector<Piece> pieces;
   Placement placement;
   std::vector<Control> controls;
+  /// Of a function's block: writes to states that are not the last of all.
+  std::vector<bool> isRemembered;
+  Undo undo;
   /// In the checking mode.
   std::unique_ptr<Guards> guards;
 };

@@ -170,6 +170,10 @@ Error Frame::run(Run &run, std::span<const Tensor> inputs,
   if (!error)
     error = runSteps(run, targets);
   --run.depth;
+  // States are a function's: what it calls has none of its own.
+  if (error && run.depth == 0)
+    undo.takeBack();
+  undo.forget();
   return error;
 }
 
@@ -234,6 +238,11 @@ Error Frame::runKernel(size_t index) {
       outputs[i] = values[size_t(block.slots[step.outputs.first + i])];
   Invocation invocation = {inputsOf(step), outputs, numbersOf(step),
                            step.program.get(), engine.pool.get()};
+  if (isRemembered[index])
+    if (Error error = undo.remember(step.kernel, invocation))
+      return error;
+  if (step.foreign != -1)
+    invocation.foreign = engine.foreign[size_t(step.foreign)].get();
   const KernelVariant *variant = variants[index];
   if (!variant)
     return info(step.kernel).function(invocation);

@@ -149,6 +149,10 @@ static Expected<std::unique_ptr<Engine>>
 makeEngine(std::span<const std::byte> file, LoadOptions options,
            MappedFile mapped, std::shared_ptr<const void> owner,
            const std::string &path) {
+  if (!options.precision.empty())
+    return Error("a plan has the precision that it was compiled with: compile "
+                 "the asset again in " +
+                 options.precision + ", or load the asset");
   Expected<const plan::Plan *> plan = verifyPlan(file);
   if (!plan)
     return plan.takeError();
@@ -162,6 +166,8 @@ makeEngine(std::span<const std::byte> file, LoadOptions options,
   engine->planOwner = std::move(owner);
   engine->planDigest = digestInTrailer(file);
   if (Error error = engine->choose(engine->options.threads))
+    return error;
+  if (Error error = engine->loadForeign())
     return error;
   if (Error error = engine->loadConstants(path))
     return error;

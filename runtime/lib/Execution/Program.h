@@ -6,6 +6,7 @@
 #ifndef CORTEN_RUNTIME_LIB_EXECUTION_PROGRAM_H
 #define CORTEN_RUNTIME_LIB_EXECUTION_PROGRAM_H
 
+#include "corten/Runtime/Foreign.h"
 #include "corten/Runtime/Kernel.h"
 #include "corten/Runtime/TileProgram.h"
 
@@ -104,6 +105,8 @@ struct Step {
   std::string location;
   /// In Program::origins; -1: none.
   int32_t origin = -1;
+  /// In Program::foreign; -1: none.
+  int32_t foreign = -1;
   int32_t stage = 0;
   /// Its number among the steps that run blocks.
   int32_t control = -1;
@@ -189,6 +192,7 @@ struct Origin {
 struct Program {
   std::vector<Block> blocks;
   std::vector<Origin> origins;
+  std::vector<ForeignSource> foreign;
   std::vector<EntryPoint> functions;
   std::vector<Constant> constants;
   /// Of the asset, as the plan knows it; none if it has no path.

@@ -288,6 +288,8 @@ static bool isOptional(PortableKernel kernel, uint32_t input) {
     return input == 1 || input == 2;
   case PortableKernel::Attention:
     return input == 3;
+  case PortableKernel::MatMulCompressed:
+    return input >= 2 && input <= 5;
   default:
     return false;
   }
@@ -322,6 +324,11 @@ bool BlockReader::readKernel(size_t index, const plan::Step &from, Step &step) {
     return fail("step", index,
                 "calls " + std::string(kernel.name) +
                     " with too many or too few arguments");
+  if (step.kernel == PortableKernel::Foreign) {
+    if (from.foreign() < 0 || size_t(from.foreign()) >= sizeOf(plan.foreign()))
+      return fail("step", index, "runs a kernel that the plan does not bring");
+    step.foreign = from.foreign();
+  }
   return !from.program() || readProgram(index, from, step);
 }
 
@@ -543,6 +550,12 @@ bool ProgramReader::readBlocks() {
     if (from.operations())
       origin.operations.assign(from.operations()->begin(),
                                from.operations()->end());
+  }
+  for (size_t i = 0; i != sizeOf(plan.foreign()); ++i) {
+    const plan::ForeignKernel &from =
+        *plan.foreign()->Get(flatbuffers::uoffset_t(i));
+    program.foreign.push_back(
+        {textOf(from.language()), textOf(from.name()), textOf(from.source())});
   }
   program.blocks.resize(sizeOf(plan.blocks()));
   for (size_t i = 0; i != program.blocks.size(); ++i) {

@@ -64,6 +64,11 @@ void withFactor(ElementType type, Function &&function) {
 /// What MatMulPacked checks of its operands.
 Error checkPackedProduct(const Invocation &call);
 
+/// How many inputs MatMulRouted has before those of a program, and what it
+/// checks of them.
+inline constexpr size_t kRoutedOperands = 3;
+Error checkRoutedProduct(const Invocation &call);
+
 /// Calls `fill(index, count, products)` for runs of elements along the last
 /// axis of the output, and stores what the program makes of them.
 template <typename Fill>

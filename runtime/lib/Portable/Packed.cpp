@@ -142,38 +142,6 @@ Error portable::checkPackedProduct(const Invocation &call) {
   return checkFactors(kName, call);
 }
 
-/// Calls `function(offset, tap)` for the taps that lie inside of the input for
-/// an output place.
-template <typename Function>
-static void forEachTap(const Window &window, const Tensor &input,
-                       const Place &place, Function &&function) {
-  Place space = spaceOf(input);
-  Place steps = spaceStepsOf(input);
-  int64_t number = 0;
-  forEachPlace(window.kernel, [&](const Place &tap) {
-    int64_t offset = 0;
-    bool isInside = true;
-    for (int axis = 0; axis != window.rank; ++axis) {
-      int64_t from = place[axis] * window.strides[axis] - window.before[axis] +
-                     tap[axis] * window.dilations[axis];
-      isInside &= from >= 0 && from < space[axis];
-      offset += from * steps[axis];
-    }
-    if (isInside)
-      function(offset, number);
-    ++number;
-  });
-}
-
-/// The place in space of an element of the output, `i` after an index.
-static Place placeAt(const std::array<int64_t, kMaxRank> &index, int rank,
-                     int64_t i) {
-  Place place = {};
-  std::copy_n(index.begin() + 2, rank - 2, place.begin());
-  place[rank - 3] += i;
-  return place;
-}
-
 Error portable::runConvolutionPacked(const Invocation &call) {
   constexpr std::string_view kName = "ConvolutionPacked";
   Expected<Window> window = readPackedWindow(call);

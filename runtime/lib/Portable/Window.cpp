@@ -13,6 +13,10 @@ static Error doNotMake(std::string_view name, const Invocation &call) {
                call.output().describe());
 }
 
+static Error needsWeights(std::string_view name) {
+  return Error(std::string(name) + " needs an input and weights");
+}
+
 Error portable::otherChannels(std::string_view name, const Invocation &call) {
   return Error(std::string(name) + ": the channels of " +
                call.input(0).describe() + " and " + call.input(1).describe() +
@@ -58,29 +62,47 @@ Expected<Window> portable::readWindow(std::string_view name,
   return window;
 }
 
-Expected<Window> portable::readPackedWindow(const Invocation &call) {
-  constexpr std::string_view kName = "ConvolutionPacked";
+/// Of one whose weights have `depth(channels)` rows of `width` for each tap.
+static Expected<Window> readPacked(std::string_view name,
+                                   const Invocation &call, int64_t width,
+                                   int64_t (*depth)(int64_t channels)) {
+  if (call.inputs.size() < 2)
+    return needsWeights(name);
   Window window;
-  if (call.inputs.size() < 2 ||
-      !readNumbers(call, /*hasKernel=*/true, /*hasGroups=*/true, window))
-    return doNotMake(kName, call);
+  if (!readNumbers(call, /*hasKernel=*/true, /*hasGroups=*/true, window))
+    return doNotMake(name, call);
   const Tensor &packed = call.input(1);
   int64_t channels = call.input(0).extents[1];
   int64_t outputs = call.output().extents[1];
   if (channels % window.groups != 0 || outputs % window.groups != 0 ||
       packed.rank != 4 || packed.extents[0] != window.groups ||
       packed.extents[1] != panelCount(outputs / window.groups) ||
-      packed.extents[2] != window.taps() * (channels / window.groups) ||
-      packed.extents[3] != kPanelWidth)
-    return otherChannels(kName, call);
+      packed.extents[2] != window.taps() * depth(channels / window.groups) ||
+      packed.extents[3] != width)
+    return otherChannels(name, call);
+  return window;
+}
+
+Expected<Window> portable::readPackedWindow(const Invocation &call) {
+  return readPacked("ConvolutionPacked", call, kPanelWidth,
+                    [](int64_t channels) { return channels; });
+}
+
+Expected<Window> portable::readPairWindow(const Invocation &call) {
+  constexpr std::string_view kName = "ConvolutionPairs";
+  Expected<Window> window = readPacked(kName, call, kPairRow, pairCount);
+  if (window && (call.input(1).type != ElementType::BF16 ||
+                 !call.input(1).isContiguous()))
+    return unknownType(kName, call.input(1));
   return window;
 }
 
 Expected<Window> portable::readDepthwiseWindow(const Invocation &call) {
   constexpr std::string_view kName = "ConvolutionDepthwise";
+  if (call.inputs.size() < 2)
+    return needsWeights(kName);
   Window window;
-  if (call.inputs.size() < 2 ||
-      !readNumbers(call, /*hasKernel=*/true, /*hasGroups=*/false, window))
+  if (!readNumbers(call, /*hasKernel=*/true, /*hasGroups=*/false, window))
     return doNotMake(kName, call);
   const Tensor &weights = call.input(1);
   int64_t channels = call.input(0).extents[1];

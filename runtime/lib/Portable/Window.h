@@ -8,6 +8,8 @@
 
 #include "Portable.h"
 
+#include <algorithm>
+
 namespace corten::runtime::portable {
 
 inline constexpr int kMaxSpatial = 3;
@@ -32,6 +34,8 @@ Expected<Window> readWindow(std::string_view name, const Invocation &call);
 /// Of one with packed weights, whose numbers begin with the extents of the
 /// kernel. Checks the weights.
 Expected<Window> readPackedWindow(const Invocation &call);
+/// The same with weights in pairs.
+Expected<Window> readPairWindow(const Invocation &call);
 /// Of one with weights for each channel, and no groups. Checks the weights.
 Expected<Window> readDepthwiseWindow(const Invocation &call);
 
@@ -64,6 +68,38 @@ void forEachPlace(const Place &extents, Function &&function) {
     for (place[1] = 0; place[1] < extents[1]; ++place[1])
       for (place[2] = 0; place[2] < extents[2]; ++place[2])
         function(place);
+}
+
+/// Calls `function(offset, tap)` for the taps that lie inside of the input for
+/// an output place.
+template <typename Function>
+void forEachTap(const Window &window, const Tensor &input, const Place &place,
+                Function &&function) {
+  Place space = spaceOf(input);
+  Place steps = spaceStepsOf(input);
+  int64_t number = 0;
+  forEachPlace(window.kernel, [&](const Place &tap) {
+    int64_t offset = 0;
+    bool isInside = true;
+    for (int axis = 0; axis != window.rank; ++axis) {
+      int64_t from = place[axis] * window.strides[axis] - window.before[axis] +
+                     tap[axis] * window.dilations[axis];
+      isInside &= from >= 0 && from < space[axis];
+      offset += from * steps[axis];
+    }
+    if (isInside)
+      function(offset, number);
+    ++number;
+  });
+}
+
+/// The place in space of an element of the output, `i` after an index.
+inline Place placeAt(const std::array<int64_t, kMaxRank> &index, int rank,
+                     int64_t i) {
+  Place place = {};
+  std::copy_n(index.begin() + 2, rank - 2, place.begin());
+  place[rank - 3] += i;
+  return place;
 }
 
 } // namespace corten::runtime::portable

@@ -34,6 +34,12 @@ struct Block {
   int64_t panels() const { return lastPanel - panel; }
 };
 
+/// What rows of quads were quantized with.
+struct RowScales {
+  const float *scales;
+  const int32_t *sums;
+};
+
 class Blocks {
 public:
   /// `isWide` asks for blocks of many columns: with a program that is not done
@@ -60,32 +66,42 @@ public:
   /// some rows are, `panels` is the first panel of the block, and rows and
   /// columns of the sink count from `firstRow` and `firstColumn`. `panelRows`
   /// says for each segment where it is in a panel of `panelDepth` rows, if they
-  /// are not one after the other.
+  /// are not one after the other. Of quads, `scales` says what rows of the
+  /// product are worth; what columns are is in the row before each panel.
+  /// `sinkRows` says which rows of the sink those of the block are, if they are
+  /// not one after the other.
   template <typename Fill>
   void multiply(const Block &block, const Memory &memory, Fill &&fill,
                 const void *panels, const Sink &sink, int64_t firstRow = 0,
                 int64_t firstColumn = 0, const int64_t *panelRows = nullptr,
-                int64_t panelDepth = -1) const {
+                int64_t panelDepth = -1, const RowScales *scales = nullptr,
+                const int64_t *sinkRows = nullptr) const {
     int64_t tiles = tilesOf(block);
+    EvenParts parts(block.rows(), std::max<int64_t>(tiles, 1));
     for (int64_t tile = 0; tile != tiles; ++tile) {
-      int64_t row = block.rows() * tile / tiles;
-      int64_t next = block.rows() * (tile + 1) / tiles;
-      fill(block.row + row, next - row,
-           memory.table + tile * extents.segments * kMaxTileRows);
+      auto [row, count] = parts.next();
+      fill(block.row + row, count,
+           memory.table + tile * extents.segments * vectors.products.tableStep);
     }
     multiplyTiles(block, memory, panels, sink, firstRow, firstColumn, panelRows,
                   panelDepth < 0 ? extents.segments * extents.depth
-                                 : panelDepth);
+                                 : panelDepth,
+                  scales, sinkRows);
   }
 
 private:
   int64_t tilesOf(const Block &block) const {
     return ceilDivide(block.rows(), vectors.products.tileRows);
   }
+  /// Whether each tile of rows is multiplied with all panels of a block before
+  /// the next one is.
+  bool isAlongColumns(const Block &block, int64_t panelBytes,
+                      bool isDirect) const;
   void multiplyTiles(const Block &block, const Memory &memory,
                      const void *panels, const Sink &sink, int64_t firstRow,
                      int64_t firstColumn, const int64_t *panelRows,
-                     int64_t panelDepth) const;
+                     int64_t panelDepth, const RowScales *rowScales,
+                     const int64_t *sinkRows) const;
 
   const Vectors &vectors;
   Extents extents;

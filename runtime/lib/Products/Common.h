@@ -33,6 +33,34 @@ private:
 
 inline int64_t ceilDivide(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
+/// Cuts rows into parts that differ by one at most: part i begins at
+/// `count * i / parts`. Tiles are short, and divisions long.
+class EvenParts {
+public:
+  EvenParts(int64_t count, int64_t parts)
+      : parts(parts), whole(count / parts), rest(count % parts) {}
+
+  struct Part {
+    int64_t first;
+    int64_t count;
+  };
+  Part next() {
+    int64_t first = position;
+    position += whole;
+    fraction += rest;
+    if (fraction >= parts) {
+      fraction -= parts;
+      ++position;
+    }
+    return {first, position - first};
+  }
+
+private:
+  int64_t parts, whole, rest;
+  int64_t position = 0;
+  int64_t fraction = 0;
+};
+
 inline int threadsOf(const Invocation &call) {
   return call.pool ? call.pool->threads() : 1;
 }

@@ -16,7 +16,7 @@ using namespace corten::runtime::products;
 static constexpr int64_t kFewChannels = 16;
 
 namespace {
-enum class Weights { Packed, Plain, Transposed };
+enum class Weights { Packed, Pairs, Plain, Transposed };
 
 /// A part of the output: places that the same taps serve.
 struct Sweep {
@@ -42,6 +42,14 @@ private:
   Sweep sweepAt(int64_t index) const;
   Sweep sweepInOrder() const;
   Blocks blocksOf(const Sweep &sweep, const Sink &sink) const;
+  bool isPacked() const {
+    return kind == Weights::Packed || kind == Weights::Pairs;
+  }
+  Factor factor() const {
+    return kind == Weights::Pairs    ? Factor::Pairs
+           : kind == Weights::Packed ? factorOf(weights.type)
+                                     : Factor::F32;
+  }
   void packWeights();
   void packPanelOf(int64_t group, int64_t panel) const;
   void runSweep(const Sweep &sweep, const ChannelRows &rows);
@@ -52,7 +60,7 @@ private:
   Weights kind;
   const Tensor &x;
   const Tensor &weights;
-  /// Of a group.
+  /// Of a group; of pairs, how many there are.
   int64_t channels;
   int64_t outputs;
   bool isCopied;
@@ -73,9 +81,11 @@ Convolution::Convolution(const Vectors &vectors, const Invocation &call,
                          const Window &window, Weights kind)
     : vectors(vectors), call(call), window(window), kind(kind),
       x(call.input(0)), weights(call.input(1)),
-      channels(x.extents[1] / window.groups),
+      channels(kind == Weights::Pairs ? pairCount(x.extents[1] / window.groups)
+                                      : x.extents[1] / window.groups),
       outputs(call.output().extents[1] / window.groups),
-      isCopied(!hasChannelRows(x)), form{x.extents[0], x.extents[1]} {
+      isCopied(kind == Weights::Pairs ? !hasPairRows(x) : !hasChannelRows(x)),
+      form{x.extents[0], channels * window.groups} {
   int last = window.rank - 1;
   form.space = portable::spaceOf(x);
   if (kind == Weights::Transposed)
@@ -157,9 +167,8 @@ Sweep Convolution::sweepAt(int64_t index) const {
 }
 
 Blocks Convolution::blocksOf(const Sweep &sweep, const Sink &sink) const {
-  Extents extents{
-      sink.rows().count(), outputs, sweep.segments, channels * merged,
-      kind == Weights::Packed ? factorOf(weights.type) : Factor::F32};
+  Extents extents{sink.rows().count(), outputs, sweep.segments,
+                  channels * merged, factor()};
   return {vectors, extents, !sink.isDirect(), threadsOf(call)};
 }
 
@@ -168,7 +177,7 @@ size_t Convolution::layOut(void *base) {
   int64_t numTaps = std::max<int64_t>(window.taps(), 1);
   if (isCopied)
     copy = scratch.take<float>(form.size());
-  if (kind != Weights::Packed)
+  if (!isPacked())
     panels = scratch.take<float>(window.groups * panelCount(outputs) *
                                  window.taps() * channels * kPanelWidth);
   zeros = scratch.take<float>(channels);
@@ -178,9 +187,11 @@ size_t Convolution::layOut(void *base) {
   for (int64_t i = 0; i != sweeps(); ++i) {
     Sweep sweep = sweepAt(i);
     Scratch thread(nullptr);
-    blocksOf(sweep, Sink(call, sweep.output, 1, vectors.isa)).take(thread);
+    blocksOf(sweep, Sink(call, sweep.output, 1, vectors)).take(thread);
     threadBytes = std::max(threadBytes, thread.size());
   }
+  if (kind == Weights::Pairs && isCopied)
+    threadBytes = std::max(threadBytes, pairCopyBytes(x));
   threadBase = scratch.take<char>(int64_t(threadBytes) * threadsOf(call));
   return scratch.size();
 }
@@ -216,16 +227,16 @@ void Convolution::packWeights() {
 void Convolution::runSweep(const Sweep &sweep, const ChannelRows &rows) {
   if (sweep.output.size() == 0)
     return;
-  Sink sink(call, sweep.output, 1, vectors.isa);
+  Sink sink(call, sweep.output, 1, vectors);
   Blocks blocks = blocksOf(sweep, sink);
   WindowRows window(rows, portable::spaceOf(sweep.output), sweep.strides,
                     {taps, size_t(sweep.segments)}, zeros);
-  bool isPacked = kind == Weights::Packed;
   int64_t depth = this->window.taps() * channels;
-  const char *matrices = isPacked ? static_cast<const char *>(weights.data)
-                                  : reinterpret_cast<const char *>(panels);
+  const char *matrices = isPacked() ? static_cast<const char *>(weights.data)
+                                    : reinterpret_cast<const char *>(panels);
   int64_t panelBytes =
-      depth * kPanelWidth * (isPacked ? int64_t(byteSize(weights.type)) : 4);
+      depth * kPanelWidth *
+      (kind == Weights::Packed ? int64_t(byteSize(weights.type)) : 4);
   forEachChunk(
       call, this->window.groups * blocks.count(),
       [&](int64_t chunk, int thread) {
@@ -233,7 +244,8 @@ void Convolution::runSweep(const Sweep &sweep, const ChannelRows &rows) {
         Block block = blocks.at(chunk % blocks.count());
         Scratch scratch(threadBase + size_t(thread) * threadBytes);
         auto fill = [&](int64_t row, int64_t count, const float **table) {
-          window.fill(row, count, group * channels, table);
+          window.fill(row, count, group * channels, table,
+                      vectors.products.tableStep);
         };
         int64_t panel = group * panelCount(outputs) + block.panel;
         blocks.multiply(block, blocks.take(scratch), fill,
@@ -247,11 +259,16 @@ void Convolution::run() {
   if (call.output().size() == 0)
     return;
   std::fill(zeros, zeros + channels, 0.0f);
-  if (kind != Weights::Packed)
+  if (!isPacked())
     packWeights();
-  ChannelRows rows =
-      isCopied ? copyChannelRows(call, vectors.products, x, form, copy)
-               : channelRows(x);
+  ChannelRows rows;
+  if (kind == Weights::Pairs)
+    rows = isCopied ? copyPairRows(call, vectors.products, x, form, copy,
+                                   {threadBase, threadBytes})
+                    : pairRows(x);
+  else
+    rows = isCopied ? copyChannelRows(call, vectors.products, x, form, copy)
+                    : channelRows(x);
   for (int64_t i = 0; i != sweeps(); ++i)
     runSweep(sweepAt(i), rows);
 }
@@ -265,6 +282,15 @@ static bool acceptsPacked(const Invocation &call) {
          !Epilogue(call, 2).check("ConvolutionPacked") &&
          portable::isFactor(call.input(0).type) &&
          portable::isFactor(call.input(1).type) && call.input(1).isContiguous();
+}
+
+/// Of several groups, pairs have to be within one.
+static bool acceptsPairs(const Invocation &call) {
+  Expected<Window> window = portable::readPairWindow(call);
+  return window && !Epilogue(call, 2).check("ConvolutionPairs") &&
+         portable::isFactor(call.input(0).type) &&
+         (window->groups == 1 ||
+          call.input(0).extents[1] / window->groups % 2 == 0);
 }
 
 /// With weights as they are: all of one type, and no program.
@@ -293,7 +319,9 @@ template <Weights kind> static bool acceptsPlain(const Invocation &call) {
 /// A call was accepted: it has a window.
 template <Weights kind> static Window windowOf(const Invocation &call) {
   return *(kind == Weights::Packed ? portable::readPackedWindow(call)
-                                   : portable::readWindow("Convolution", call));
+           : kind == Weights::Pairs
+               ? portable::readPairWindow(call)
+               : portable::readWindow("Convolution", call));
 }
 
 template <Weights kind>
@@ -318,6 +346,8 @@ static size_t scratchOf(const Vectors &vectors, const Invocation &call) {
 CORTEN_VARIANTS_WITH_SCRATCH(ConvolutionPacked, acceptsPacked,
                              convolve<Weights::Packed>,
                              scratchOf<Weights::Packed>)
+CORTEN_DOT_VARIANTS(ConvolutionPairs, acceptsPairs, convolve<Weights::Pairs>,
+                    scratchOf<Weights::Pairs>)
 CORTEN_VARIANTS_WITH_SCRATCH(Convolution, acceptsPlain<Weights::Plain>,
                              convolve<Weights::Plain>,
                              scratchOf<Weights::Plain>)

@@ -23,7 +23,7 @@ public:
             const Window &window)
       : vectors(vectors), call(call), window(window), x(call.input(0)),
         weights(call.input(1)), channels(x.extents[1]),
-        sink(call, call.output(), 1, vectors.isa),
+        sink(call, call.output(), 1, vectors),
         form{x.extents[0], channels, {}, portable::spaceOf(x)} {}
 
   size_t layOut(void *base) {
@@ -48,6 +48,7 @@ public:
     ChannelRows input =
         copy ? copyChannelRows(call, vectors.products, x, form, copy)
              : channelRows(x);
+    findLines(input);
     int64_t number = 0;
     portable::forEachPlace(window.kernel, [&](const Place &tap) {
       Tap &next = taps[number++] = {};
@@ -60,19 +61,22 @@ public:
     int64_t work = channels * std::max<int64_t>(window.taps(), 1);
     int64_t chunkRows = std::clamp<int64_t>(
         kChunkWork / work / kMaxTileRows * kMaxTileRows, kMaxTileRows, rows);
-    forEachChunk(
-        call, ceilDivide(rows, chunkRows), [&](int64_t chunk, int thread) {
-          int64_t first = chunk * chunkRows;
-          convolveRows(
-              places, first, std::min(rows, first + chunkRows),
-              takeForThread(threadBase + size_t(thread) * threadBytes));
-        });
+    // As many for each thread.
+    int64_t threads = threadsOf(call);
+    int64_t chunks = ceilDivide(ceilDivide(rows, chunkRows), threads) * threads;
+    chunks = std::min(chunks, rows);
+    forEachChunk(call, chunks, [&](int64_t chunk, int thread) {
+      convolveRows(input, places, rows * chunk / chunks,
+                   rows * (chunk + 1) / chunks,
+                   takeForThread(threadBase + size_t(thread) * threadBytes));
+    });
   }
 
 private:
   struct ThreadMemory {
     float *sums;
     const float **table;
+    int64_t *lineSteps;
     size_t bytes;
   };
 
@@ -86,6 +90,7 @@ private:
     ThreadMemory memory;
     memory.sums = scratch.take<float>(kMaxTileRows * channels);
     memory.table = scratch.take<const float *>(window.taps() * kMaxTileRows);
+    memory.lineSteps = scratch.take<int64_t>(window.taps());
     memory.bytes = scratch.size();
     return memory;
   }
@@ -112,28 +117,115 @@ private:
     });
   }
 
-  void convolveRows(const WindowRows &places, int64_t first, int64_t last,
+  /// Rows along the last axis, if there is a kernel for them.
+  void findLines(const ChannelRows &rows) {
+    int last = window.rank - 1;
+    int64_t width = window.kernel[last];
+    int64_t stride = window.strides[last];
+    if (width < 1 || width > kMaxLineWidth || stride > kMaxLineStride ||
+        window.dilations[last] != 1)
+      return;
+    lineKernel = vectors.products.depthwiseLine[width - 1][stride - 1];
+    firstInside = std::max<int64_t>(ceilDivide(window.before[last], stride), 0);
+    int64_t room = rows.space[last] - width + window.before[last];
+    lastInside = room < 0 ? -1 : room / stride;
+  }
+
+  /// Where the lines of a place begin.
+  void fillLines(const ChannelRows &rows, int64_t row,
+                 const ThreadMemory &memory) const {
+    int last = window.rank - 1;
+    Place space = portable::spaceOf(call.output());
+    Place place;
+    for (int axis = portable::kMaxSpatial; axis-- > 0;) {
+      place[axis] = row % space[axis];
+      row /= space[axis];
+    }
+    const float *batch = rows.data + row * rows.batchStep;
+    for (int64_t line = 0; line != numLines(); ++line) {
+      const Tap &tap = taps[line * window.kernel[last]];
+      bool isInside = true;
+      int64_t offset = 0;
+      for (int axis = 0; axis != window.rank; ++axis) {
+        int64_t at = place[axis] * window.strides[axis] + tap.shift[axis];
+        isInside &= axis == last || (at >= 0 && at < rows.space[axis]);
+        offset += at * rows.steps[axis];
+      }
+      memory.table[line] = isInside ? batch + offset : zeros;
+      memory.lineSteps[line] = isInside ? rows.steps[last] : 0;
+    }
+  }
+
+  int64_t numLines() const {
+    return window.taps() / window.kernel[window.rank - 1];
+  }
+
+  const float *weightData() const {
+    return weightRows ? weightRows : weights.as<float>();
+  }
+  int64_t weightStep() const {
+    return weightRows ? channels : weights.steps[0];
+  }
+
+  void convolveLine(int64_t groups, const ThreadMemory &memory, float *target,
+                    int64_t targetStep, const Finish *finish) const {
+    lineKernel({memory.table, memory.lineSteps, numLines(), weightData(),
+                weightStep(), channels, groups, target, targetStep, finish});
+  }
+
+  void convolvePlaces(const WindowRows &places, int64_t first, int64_t count,
+                      const ThreadMemory &memory, float *target,
+                      int64_t targetStep, const Finish *finish) const {
+    places.fill(first, count, 0, memory.table);
+    vectors.products.depthwise[count - 1]({memory.table, window.taps(),
+                                           weightData(), weightStep(), channels,
+                                           target, targetStep, finish});
+  }
+
+  /// How many groups of places from `row` on are inside of a line.
+  int64_t groupsAt(int64_t row, int64_t last) const {
+    int64_t width = call.output().extents[window.rank + 1];
+    int64_t place = row % width;
+    if (!lineKernel || place < firstInside)
+      return 0;
+    int64_t end = std::min(lastInside + 1, width);
+    return std::max<int64_t>(std::min(end - place, last - row), 0) /
+           kLinePlaces;
+  }
+  /// How many are to be done one by one before that.
+  int64_t placesAt(int64_t row, int64_t last) const {
+    int64_t width = call.output().extents[window.rank + 1];
+    int64_t place = row % width;
+    int64_t count =
+        std::min<int64_t>(last - row, vectors.products.depthwisePlaces);
+    if (!lineKernel)
+      return count;
+    return std::min(count,
+                    place < firstInside ? firstInside - place : width - place);
+  }
+
+  void convolveRows(const ChannelRows &rows, const WindowRows &places,
+                    int64_t first, int64_t last,
                     const ThreadMemory &memory) const {
     Finish finish;
-    DepthwiseCall tile = {};
-    tile.rows = memory.table;
-    tile.taps = window.taps();
-    tile.weights = weightRows ? weightRows : weights.as<float>();
-    tile.weightStep = weightRows ? channels : weights.steps[0];
-    tile.channels = channels;
     while (first != last) {
-      int64_t count =
-          std::min<int64_t>(last - first, vectors.products.depthwisePlaces);
-      places.fill(first, count, 0, memory.table);
-      tile.target = memory.sums;
-      tile.targetStep = channels;
-      if (sink.isDirect()) {
-        tile.target = sink.target(first, 0);
-        tile.targetStep = sink.targetStep();
-        tile.finish = sink.finish(first, 0, finish) ? &finish : nullptr;
+      bool isDirect = sink.isDirect();
+      int64_t groups = groupsAt(first, last);
+      // As many as there is memory for.
+      if (!isDirect)
+        groups = std::min<int64_t>(groups, kMaxTileRows / kLinePlaces);
+      int64_t count = groups ? groups * kLinePlaces : placesAt(first, last);
+      float *target = isDirect ? sink.target(first, 0) : memory.sums;
+      int64_t step = isDirect ? sink.targetStep() : channels;
+      const Finish *finishing =
+          isDirect && sink.finish(first, 0, finish) ? &finish : nullptr;
+      if (groups) {
+        fillLines(rows, first, memory);
+        convolveLine(groups, memory, target, step, finishing);
+      } else {
+        convolvePlaces(places, first, count, memory, target, step, finishing);
       }
-      vectors.products.depthwise[count - 1](tile);
-      if (!sink.isDirect())
+      if (!isDirect)
         sink.store(first, count, 0, channels, memory.sums, channels);
       first += count;
     }
@@ -151,6 +243,10 @@ private:
   float *weightRows = nullptr;
   float *zeros = nullptr;
   Tap *taps = nullptr;
+  void (*lineKernel)(const DepthwiseLineCall &) = nullptr;
+  /// Places along the last axis whose taps are all inside of it.
+  int64_t firstInside = 0;
+  int64_t lastInside = -1;
   char *threadBase = nullptr;
   size_t threadBytes = 0;
 };

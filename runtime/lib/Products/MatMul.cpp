@@ -5,12 +5,10 @@
 
 #include "../Portable/Portable.h"
 #include "Blocks.h"
+#include "LeftRows.h"
 
 using namespace corten::runtime;
 using namespace corten::runtime::products;
-
-/// Rows that a thread widens at once.
-static constexpr int64_t kWidenedRows = 32;
 
 /// Whether the right side has a matrix for each batch.
 static bool hasBatches(const Tensor &right, bool isPacked) {
@@ -20,53 +18,15 @@ static bool hasBatches(const Tensor &right, bool isPacked) {
   return false;
 }
 
-static int64_t batchesOf(const Tensor &tensor) {
-  int64_t count = 1;
-  for (int axis = 0; axis < tensor.rank - 2; ++axis)
-    count *= tensor.extents[axis];
-  return count;
-}
-
-/// Where the matrix of a batch begins, in elements.
-static int64_t batchOffset(const Tensor &tensor, int inner, int64_t batch) {
-  int64_t offset = 0;
-  for (int axis = tensor.rank - inner; axis-- > 0;) {
-    offset += batch % tensor.extents[axis] * tensor.steps[axis];
-    batch /= tensor.extents[axis];
-  }
-  return offset;
-}
-
-/// Micro-kernels read rows of floats that lie one after the other.
-static bool needsWidening(const Tensor &left) {
-  return left.type != ElementType::F32 ||
-         (left.steps[left.rank - 1] != 1 && left.extents[left.rank - 1] > 1);
-}
-
-/// The left side as it will be: itself, or a copy without memory yet. Rows of a
-/// whole number of pages would share their places in the nearest cache.
-static Tensor readable(const Tensor &left) {
-  if (!needsWidening(left))
-    return left;
-  Tensor copy(ElementType::F32, nullptr, left.shape());
-  int64_t depth = left.extents[left.rank - 1];
-  int64_t step = depth % 1024 == 0 ? depth + 16 : depth;
-  for (int axis = left.rank - 1; axis-- > 0;) {
-    copy.steps[axis] = step;
-    step *= left.extents[axis];
-  }
-  return copy;
-}
-
 namespace {
 class Product {
 public:
   Product(const Invocation &call, const Vectors &vectors, bool isPacked)
       : call(call), vectors(vectors), left(call.input(0)), right(call.input(1)),
         isPacked(isPacked), isBatched(hasBatches(right, isPacked)),
-        rank(left.rank), depth(left.extents[rank - 1]),
-        readableLeft(readable(left)), leftGrid(readableLeft, rank - 1),
-        sink(call, call.output(), rank - 1, vectors.isa, &leftGrid),
+        rank(left.rank), depth(left.extents[rank - 1]), rows(left),
+        leftGrid(rows.readable(), rank - 1),
+        sink(call, call.output(), rank - 1, vectors, &leftGrid),
         batches(isBatched ? batchesOf(left) : 1),
         extents{isBatched ? left.extents[rank - 2] : sink.rows().count(),
                 sink.columns(), 1, depth,
@@ -77,9 +37,9 @@ public:
   /// Gives out scratch memory, and says how much it was.
   size_t layOut(void *base) {
     Scratch scratch(base);
-    if (needsWidening(left))
-      leftGrid.data = scratch.take<char>(
-          4 * (rank > 1 ? readableLeft.steps[0] * left.extents[0] : depth));
+    if (rows.isCopied())
+      leftGrid.data =
+          reinterpret_cast<char *>(scratch.take<float>(rows.copySize()));
     if (!isPacked && !isPackedInBlocks())
       packed = scratch.take<float>(batches * matrixSize());
     threadBytes = takeForThread(nullptr).bytes;
@@ -90,8 +50,9 @@ public:
   Error run() {
     if (call.output().size() == 0)
       return Error::success();
-    if (needsWidening(left))
-      widenLeft();
+    if (rows.isCopied())
+      rows.makeCopy(call, vectors.products,
+                    reinterpret_cast<float *>(leftGrid.data));
     if (packed)
       packRight();
     forEachChunk(
@@ -125,25 +86,6 @@ private:
           scratch.take<float>(blocks.panelsOfBlock() * depth * kPanelWidth);
     memory.bytes = scratch.size();
     return memory;
-  }
-
-  void widenLeft() const {
-    int64_t rows = left.extents[rank - 2];
-    int64_t pieces = ceilDivide(rows, kWidenedRows);
-    forEachChunk(call, batchesOf(left) * pieces, [&](int64_t chunk, int) {
-      int64_t batch = chunk / pieces;
-      int64_t row = chunk % pieces * kWidenedRows;
-      Elements from{static_cast<const char *>(left.data) +
-                        batchOffset(left, 2, batch) *
-                            int64_t(byteSize(left.type)),
-                    left.type, left.steps[rank - 2], left.steps[rank - 1]};
-      int64_t step = readableLeft.steps[rank - 2];
-      gather(vectors.products, from.from(row, 0),
-             std::min(kWidenedRows, rows - row), depth,
-             reinterpret_cast<float *>(leftGrid.data) +
-                 (batch * rows + row) * step,
-             step);
-    });
   }
 
   void pack(int64_t batch, int64_t panel, float *to) const {
@@ -200,7 +142,7 @@ private:
   bool isBatched;
   int rank;
   int64_t depth;
-  Tensor readableLeft;
+  LeftRows rows;
   Grid leftGrid;
   Sink sink;
   int64_t batches;

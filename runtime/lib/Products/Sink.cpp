@@ -64,6 +64,25 @@ void products::mergeAxes(RowSpace &space, std::span<Grid *const> grids) {
 // Simple programs
 //===----------------------------------------------------------------------===//
 
+static std::optional<Activation> activationOf(TileOpcode opcode) {
+  switch (opcode) {
+  case TileOpcode::Gelu:
+    return Activation::Gelu;
+  case TileOpcode::GeluSigmoid:
+    return Activation::GeluSigmoid;
+  case TileOpcode::GeluTanh:
+    return Activation::GeluTanh;
+  case TileOpcode::Sigmoid:
+    return Activation::Sigmoid;
+  case TileOpcode::Silu:
+    return Activation::Silu;
+  case TileOpcode::Tanh:
+    return Activation::Tanh;
+  default:
+    return std::nullopt;
+  }
+}
+
 namespace {
 /// Follows the element through a program.
 class SimpleReader {
@@ -115,12 +134,21 @@ private:
              apply(TileOpcode::Maximum, {Kind::Number, 0}) &&
              move(instruction.target);
     default:
-      return false;
+      return activate(instruction);
     }
+  }
+
+  bool activate(const TileInstruction &instruction) {
+    result.activation = activationOf(instruction.opcode);
+    return result.activation &&
+           registers[instruction.a].kind == Kind::Element &&
+           move(instruction.target);
   }
 
   /// Additions come first, then the lower bound, then the upper one.
   bool apply(TileOpcode opcode, Register operand) {
+    if (result.activation)
+      return false;
     if (opcode == TileOpcode::Add)
       return operand.kind == Kind::Input && !hasLow && !hasHigh &&
              add(int(operand.value));
@@ -179,13 +207,13 @@ private:
 //===----------------------------------------------------------------------===//
 
 Sink::Sink(const Invocation &call, const Tensor &target, int columnAxis,
-           Isa isa, Grid *left)
-    : numColumns(target.extents[columnAxis]), form(tile::formFor(isa)),
+           const Vectors &vectors, Grid *left, size_t operands)
+    : numColumns(target.extents[columnAxis]), vectors(vectors),
       output(target, columnAxis) {
   for (int axis = 0; axis != target.rank; ++axis)
     if (axis != columnAxis)
       space.extents[space.rank++] = target.extents[axis];
-  Epilogue epilogue(call, 2);
+  Epilogue epilogue(call, operands);
   const TileProgram &program = epilogue.program();
   code = tile::codeOf(program);
   std::array<Grid *, kMaxTileRegisters + 2> grids;
@@ -213,7 +241,9 @@ float *Sink::target(int64_t row, int64_t column) const {
 bool Sink::finish(int64_t row, int64_t column, Finish &result) const {
   if (code.numInstructions == 0)
     return false;
-  result = {nullptr, nullptr, 0, simple->low, simple->high};
+  result = {nullptr, nullptr, 0, simple->low, simple->high, nullptr};
+  if (simple->activation)
+    result.activate = vectors.products.activations[size_t(*simple->activation)];
   auto start = [&](int input) {
     const Grid &grid = inputs[size_t(input)];
     return reinterpret_cast<const float *>(grid.data) + row * grid.rowSteps[0] +
@@ -250,8 +280,9 @@ void Sink::storeRows(int64_t row, int64_t rows, int64_t column, int64_t columns,
   for (size_t i = 0; i != numInputs; ++i)
     operands[i + 1] = rowsOfGrid(inputs[i]);
   tile::Rows result = rowsOfGrid(output);
-  form({code, operands.data(), &result, &lane, isAlongRows ? columns : rows,
-        isAlongRows ? rows : columns});
+  vectors.runTiles({code, operands.data(), &result, &lane,
+                    isAlongRows ? columns : rows,
+                    isAlongRows ? rows : columns});
 }
 
 void Sink::store(int64_t row, int64_t rows, int64_t column, int64_t columns,

@@ -40,21 +40,24 @@ struct Grid {
 /// Takes together axes of rows that are one in all of the grids.
 void mergeAxes(RowSpace &space, std::span<Grid *const> grids);
 
-/// A program that adds a bias and a residual and keeps the result in bounds.
+/// A program that adds a bias and a residual, keeps the result in bounds, and
+/// applies a function to it.
 struct SimpleProgram {
   /// Inputs after the first, or -1.
   int bias = -1;
   int residual = -1;
   float low;
   float high;
+  std::optional<Activation> activation;
 };
 
 class Sink {
 public:
   /// `columnAxis` of the output has the columns; rows go along the others.
-  /// `left` is merged with them, if there is one.
-  Sink(const Invocation &call, const Tensor &output, int columnAxis, Isa isa,
-       Grid *left = nullptr);
+  /// `left` is merged with them, if there is one. The kernel has `operands`
+  /// inputs of its own.
+  Sink(const Invocation &call, const Tensor &output, int columnAxis,
+       const Vectors &vectors, Grid *left = nullptr, size_t operands = 2);
 
   const RowSpace &rows() const { return space; }
   int64_t columns() const { return numColumns; }
@@ -77,7 +80,7 @@ private:
 
   RowSpace space;
   int64_t numColumns;
-  tile::Form form;
+  const Vectors &vectors;
   tile::Code code;
   TileLane lane = TileLane::F;
   Grid output;

@@ -17,10 +17,11 @@ ChannelRows products::channelRows(const Tensor &input) {
           portable::spaceStepsOf(input)};
 }
 
-ChannelRows products::copyChannelRows(const Invocation &call,
-                                      const MicroKernels &kernels,
-                                      const Tensor &input, const CopyForm &form,
-                                      float *to) {
+/// Copies lines along the last axis; `store(from, count, target, thread)` does
+/// so with those places that lie inside.
+template <typename Store>
+static ChannelRows copyLines(const Invocation &call, const Tensor &input,
+                             const CopyForm &form, float *to, Store &&store) {
   int64_t channels = form.channels;
   int last = input.rank - 3;
   Place steps = {};
@@ -39,7 +40,7 @@ ChannelRows products::copyChannelRows(const Invocation &call,
   int64_t skipped = std::max<int64_t>(-form.before[last], 0);
   int64_t inside =
       std::clamp<int64_t>(space[last] - skipped, 0, lineLength - first);
-  forEachChunk(call, lines, [&](int64_t line, int) {
+  forEachChunk(call, lines, [&](int64_t line, int thread) {
     float *target = to + line * lineLength * channels;
     int64_t rest = line;
     int64_t offset = skipped * inputSteps[last];
@@ -59,12 +60,78 @@ ChannelRows products::copyChannelRows(const Invocation &call,
                           int64_t(byteSize(input.type)),
                   input.type, inputSteps[last], input.steps[1]};
     std::fill(target, target + first * channels, 0.0f);
-    gather(kernels, from, inside, channels, target + first * channels,
-           channels);
+    store(from, inside, target + first * channels, thread);
     std::fill(target + (first + inside) * channels,
               target + lineLength * channels, 0.0f);
   });
   return {to, step, form.space, steps};
+}
+
+ChannelRows products::copyChannelRows(const Invocation &call,
+                                      const MicroKernels &kernels,
+                                      const Tensor &input, const CopyForm &form,
+                                      float *to) {
+  return copyLines(
+      call, input, form, to,
+      [&](const Elements &from, int64_t count, float *target, int) {
+        gather(kernels, from, count, form.channels, target, form.channels);
+      });
+}
+
+//===----------------------------------------------------------------------===//
+// Pairs
+//===----------------------------------------------------------------------===//
+
+bool products::hasPairRows(const Tensor &input) {
+  bool isEven = input.type == ElementType::BF16 && input.steps[1] == 1 &&
+                input.extents[1] % 2 == 0;
+  for (int axis = 0; axis != input.rank; ++axis)
+    isEven &= axis == 1 || input.steps[axis] % 2 == 0;
+  return isEven;
+}
+
+ChannelRows products::pairRows(const Tensor &input) {
+  ChannelRows rows{static_cast<const float *>(input.data), input.steps[0] / 2,
+                   portable::spaceOf(input), portable::spaceStepsOf(input)};
+  for (int64_t &step : rows.steps)
+    step /= 2;
+  return rows;
+}
+
+/// Places that are floats at a time.
+static constexpr int64_t kPlacesAtOnce = 32;
+
+size_t products::pairCopyBytes(const Tensor &input) {
+  return size_t(kPlacesAtOnce * input.extents[1]) * sizeof(float);
+}
+
+ChannelRows products::copyPairRows(const Invocation &call,
+                                   const MicroKernels &kernels,
+                                   const Tensor &input, const CopyForm &form,
+                                   float *to, const ThreadMemory &memory) {
+  int64_t channels = input.extents[1];
+  auto round = kernels.dots->toPairs;
+  return copyLines(
+      call, input, form, to,
+      [&](const Elements &from, int64_t count, float *target, int thread) {
+        auto *widened = reinterpret_cast<float *>(
+            memory.base + size_t(thread) * memory.bytes);
+        for (int64_t i = 0; i < count; i += kPlacesAtOnce) {
+          int64_t here = std::min(kPlacesAtOnce, count - i);
+          Elements places = from.from(i, 0);
+          const auto *floats = static_cast<const float *>(places.data);
+          int64_t step = places.rowStep;
+          if (places.type != ElementType::F32 ||
+              (places.columnStep != 1 && channels > 1)) {
+            gather(kernels, places, here, channels, widened, channels);
+            floats = widened;
+            step = channels;
+          }
+          for (int64_t j = 0; j != here; ++j)
+            round(floats + j * step, channels, form.channels,
+                  target + (i + j) * form.channels);
+        }
+      });
 }
 
 WindowRows::WindowRows(const ChannelRows &input, const Place &places,
@@ -84,10 +151,30 @@ WindowRows::WindowRows(const ChannelRows &input, const Place &places,
     int64_t room = input.space[axis] - 1 - high;
     lastInside[axis] = room < 0 ? -1 : room / strides[axis];
   }
+  // A window of one tap that moves from each place to the next.
+  bool isEven = taps.size() == 1 && taps[0].shift == Place{};
+  int64_t first = 0, next = 0;
+  for (int axis = portable::kMaxSpatial; axis-- > 0;) {
+    isEven &= places[axis] == input.space[axis];
+    if (places[axis] == 1)
+      continue;
+    isEven &= strides[axis] == 1 && (!first || input.steps[axis] == next);
+    if (!first)
+      first = input.steps[axis];
+    next = input.steps[axis] * places[axis];
+  }
+  if (isEven && input.batchStep == next)
+    evenStep = first;
 }
 
 void WindowRows::fill(int64_t row, int64_t count, int64_t channel,
-                      const float **table) const {
+                      const float **table, int64_t tableStep) const {
+  if (evenStep) {
+    const float *base = input.data + row * evenStep + channel;
+    for (int64_t i = 0; i != count; ++i)
+      table[i] = base + i * evenStep;
+    return;
+  }
   Place place;
   for (int axis = portable::kMaxSpatial; axis-- > 0;) {
     place[axis] = row % places[axis];
@@ -113,7 +200,7 @@ void WindowRows::fill(int64_t row, int64_t count, int64_t channel,
         }
       }
       *target = isThere ? base + tap.offset : zeros;
-      target += kMaxTileRows;
+      target += tableStep;
     }
     for (int axis = portable::kMaxSpatial; axis-- > 0;) {
       if (++place[axis] != places[axis])

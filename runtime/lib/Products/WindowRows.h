@@ -44,6 +44,22 @@ ChannelRows copyChannelRows(const Invocation &call, const MicroKernels &kernels,
                             const Tensor &input, const CopyForm &form,
                             float *to);
 
+/// The same of inputs in pairs of channels, which count as one: those of bf16
+/// whose channels are even in number and lie one after the other.
+bool hasPairRows(const Tensor &input);
+ChannelRows pairRows(const Tensor &input);
+
+/// What each thread needs for a copy.
+struct ThreadMemory {
+  char *base;
+  size_t bytes;
+};
+size_t pairCopyBytes(const Tensor &input);
+/// Rounded to bf16; the last of an odd number of channels gets a zero.
+ChannelRows copyPairRows(const Invocation &call, const MicroKernels &kernels,
+                         const Tensor &input, const CopyForm &form, float *to,
+                         const ThreadMemory &memory);
+
 /// One element of a window: how far from a place it is.
 struct Tap {
   Place shift = {};
@@ -59,8 +75,8 @@ public:
 
   /// Writes where the taps of some places are, which are counted through all
   /// batches: zeros for those outside.
-  void fill(int64_t row, int64_t count, int64_t channel,
-            const float **table) const;
+  void fill(int64_t row, int64_t count, int64_t channel, const float **table,
+            int64_t tableStep = kMaxTileRows) const;
 
 private:
   ChannelRows input;
@@ -71,6 +87,8 @@ private:
   /// Places whose taps are all inside.
   Place firstInside;
   Place lastInside;
+  /// How far rows are apart, if that is the same for all; else 0.
+  int64_t evenStep = 0;
 };
 
 } // namespace corten::runtime::products

@@ -22,6 +22,20 @@ static bool acceptsAttention(const Invocation &call) {
          values.extents[column] <= kAttentionWidth && values.extents[row] > 0;
 }
 
+/// Into how many blocks queries are divided: keys are turned over once for
+/// each, so there are few, unless threads would have nothing to do. What a
+/// query gets does not depend on its block.
+static int64_t blocksOf(int64_t numQueries, int64_t batches, ThreadPool *pool) {
+  constexpr int64_t kBlocksOfThread = 3;
+  constexpr int64_t kFewestQueries = 16;
+  int64_t blocks = (numQueries + kAttentionQueries - 1) / kAttentionQueries;
+  int64_t wanted = kBlocksOfThread * (pool ? pool->threads() : 1);
+  while (batches * blocks < wanted &&
+         numQueries / (2 * blocks) >= kFewestQueries)
+    blocks *= 2;
+  return blocks;
+}
+
 static Error runAttention(const Vectors &vectors, const Invocation &call) {
   const Tensor &queries = call.input(0);
   const Tensor &keys = call.input(1);
@@ -29,12 +43,14 @@ static Error runAttention(const Vectors &vectors, const Invocation &call) {
   int row = queries.rank - 2;
   int column = queries.rank - 1;
   int64_t numQueries = queries.extents[row];
-  int64_t blocks = (numQueries + kAttentionQueries - 1) / kAttentionQueries;
   int64_t batches = 1;
   for (int axis = 0; axis != row; ++axis)
     batches *= queries.extents[axis];
+  int64_t blocks = blocksOf(numQueries, batches, call.pool);
   runChunks(call.pool, batches * blocks, [&](int64_t chunk) {
-    int64_t first = chunk % blocks * kAttentionQueries;
+    int64_t block = chunk % blocks;
+    int64_t first = numQueries * block / blocks;
+    int64_t last = numQueries * (block + 1) / blocks;
     auto rowsOf = [&](const Tensor &tensor, int64_t skipped) -> Rows {
       int64_t offset = skipped * tensor.steps[row];
       int64_t batch = chunk / blocks;
@@ -46,20 +62,19 @@ static Error runAttention(const Vectors &vectors, const Invocation &call) {
               tensor.steps[column], tensor.steps[row], tensor.type};
     };
     const Tensor &mask = call.input(3);
-    vectors.attend(
-        {.queries = rowsOf(queries, first),
-         .keys = rowsOf(keys, 0),
-         .values = rowsOf(call.input(2), 0),
-         .mask = mask.data ? rowsOf(mask, first) : Rows{},
-         .output = rowsOf(output, first),
-         .numQueries = std::min<int64_t>(kAttentionQueries, numQueries - first),
-         .firstQuery = first,
-         .numKeys = keys.extents[row],
-         .depth = queries.extents[column],
-         .width = output.extents[column],
-         .scale = std::bit_cast<double>(call.number(0)),
-         .isCausal = call.number(1) != 0,
-         .unseeingGivesZeros = call.number(2) != 0});
+    vectors.attend({.queries = rowsOf(queries, first),
+                    .keys = rowsOf(keys, 0),
+                    .values = rowsOf(call.input(2), 0),
+                    .mask = mask.data ? rowsOf(mask, first) : Rows{},
+                    .output = rowsOf(output, first),
+                    .numQueries = last - first,
+                    .firstQuery = first,
+                    .numKeys = keys.extents[row],
+                    .depth = queries.extents[column],
+                    .width = output.extents[column],
+                    .scale = std::bit_cast<double>(call.number(0)),
+                    .isCausal = call.number(1) != 0,
+                    .unseeingGivesZeros = call.number(2) != 0});
   });
   return Error::success();
 }

@@ -19,7 +19,6 @@ static constexpr int64_t kLongest = 4096;
 /// As many axes as values lie between on.
 static constexpr int kMaxSplit = 4;
 
-#ifdef CORTEN_RUNTIME_X86
 namespace {
 
 /// The corners of a place of the output on all axes but one.
@@ -99,7 +98,7 @@ static Error runInterpolate(const Vectors &vectors, const Invocation &call) {
     places[i] = portable::locateOnGrid(call, inner, i);
   int64_t rows = output.size() / length;
   int64_t some = std::max<int64_t>(1, chunkSize(8) / length);
-  const Images &images = imagesOf(vectors);
+  const Images &images = vectors.images;
   runChunks(call.pool, (rows + some - 1) / some, [&](int64_t chunk) {
     int64_t end = std::min(rows, (chunk + 1) * some);
     for (int64_t row = chunk * some; row < end; ++row) {
@@ -133,4 +132,3 @@ static Error runInterpolate(const Vectors &vectors, const Invocation &call) {
   return Error::success();
 }
 CORTEN_VARIANTS(Interpolate, acceptsInterpolate, runInterpolate, nullptr)
-#endif

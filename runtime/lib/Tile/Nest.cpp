@@ -58,9 +58,12 @@ int64_t Nest::size() const {
 
 int64_t tile::chunkSize(int64_t cost) {
   // About ten microseconds: less is lost to handing it out than it can win.
-  // Whole tiles, so that only the last one of a row is a short one.
-  int64_t tiles = 512 / std::max<int64_t>(cost, 1);
-  return std::clamp<int64_t>(tiles, 16, 128) * kTileSize;
+  // Whole tiles, so that only the last one of a row is a short one; elements
+  // that cost more than a tile of others do are rows themselves.
+  constexpr int64_t kCost = int64_t(512) * kTileSize;
+  int64_t elements = std::max<int64_t>(kCost / std::max<int64_t>(cost, 1), 1);
+  int64_t tiles = std::min<int64_t>(elements / kTileSize, 128);
+  return tiles > 0 ? tiles * kTileSize : elements;
 }
 
 Error tile::runProgram(Form form, const Code &code,

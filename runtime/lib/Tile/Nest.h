@@ -56,8 +56,14 @@ void forEachPiece(const Nest &nest, int64_t cost, ThreadPool *pool,
   int inner = nest.rank - 1;
   int64_t length = nest.rank == 0 ? 1 : nest.extents[inner];
   int64_t wanted = chunkSize(cost);
-  // A long row is cut, short ones are taken together.
-  int64_t piece = length < 2 * wanted ? length : wanted;
+  // A long row is cut, as evenly as whole tiles allow; short ones are taken
+  // together.
+  int64_t piece = length;
+  if (length >= 2 * wanted) {
+    int64_t whole = wanted < kTileSize ? 1 : kTileSize;
+    int64_t pieces = (length + wanted - 1) / wanted;
+    piece = (length + pieces * whole - 1) / (pieces * whole) * whole;
+  }
   int64_t piecesOfRow = (length + piece - 1) / piece;
   int64_t rows = size / length;
   int64_t rowsOfChunk =

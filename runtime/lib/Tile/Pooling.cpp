@@ -138,8 +138,8 @@ static void poolChannels(const Vectors &vectors, const Invocation &call,
         int64_t to = sample * output.steps[0];
         for (int i = 0; i != windows.rank; ++i)
           to += place[i] * output.steps[i + 2];
-        imagesOf(vectors).poolColumns(mode, taps.data(), numTaps, input.type,
-                                      at(output, to), channels);
+        vectors.images.poolColumns(mode, taps.data(), numTaps, input.type,
+                                   at(output, to), channels);
       });
 }
 
@@ -152,7 +152,7 @@ static void poolRows(const Vectors &vectors, const Invocation &call,
                      ReduceMode mode) {
   const Tensor &input = call.input();
   const Tensor &output = call.output();
-  const Images &images = imagesOf(vectors);
+  const Images &images = vectors.images;
   Windows windows(call);
   int last = windows.rank - 1;
   int64_t length = output.extents[last + 2];

@@ -69,7 +69,7 @@ union Total {
 };
 
 Total startOf(ReduceMode mode, TileLane lane) {
-  Total total;
+  Total total = {};
   bool isFloat = lane == TileLane::F;
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   switch (mode) {

@@ -214,11 +214,14 @@ Error tile::resolveLanes(const Code &code, std::span<const ElementType> inputs,
 //===----------------------------------------------------------------------===//
 
 Form tile::formFor(Isa isa) {
-#ifdef CORTEN_RUNTIME_X86
+#if defined(CORTEN_RUNTIME_X86)
   if (isa >= Isa::Avx512)
     return avx512::runTiles;
   if (isa >= Isa::Avx2)
     return avx2::runTiles;
+#elif defined(CORTEN_RUNTIME_NEON)
+  if (isa == Isa::Neon)
+    return neon::runTiles;
 #endif
   return runPortable;
 }
@@ -247,11 +250,14 @@ static void runOneRow(const TileProgram &program,
 }
 
 TileFunction corten::runtime::tileFunction(Isa isa) {
-#ifdef CORTEN_RUNTIME_X86
+#if defined(CORTEN_RUNTIME_X86)
   if (isa >= Isa::Avx512)
     return runOneRow<avx512::runTiles>;
   if (isa >= Isa::Avx2)
     return runOneRow<avx2::runTiles>;
+#elif defined(CORTEN_RUNTIME_NEON)
+  if (isa == Isa::Neon)
+    return runOneRow<neon::runTiles>;
 #endif
   return runOneRow<runPortable>;
 }

@@ -33,14 +33,14 @@ void readRow(const Rows &rows, int64_t row, int64_t first, int64_t count,
   });
 }
 
-/// `c += a b` of R rows and V vectors of columns.
-template <int R, int V>
+/// `c += a b` of R rows and V vectors of columns, or `c = a b`.
+template <bool isNew, int R, int V>
 inline void multiply(const float *a, int64_t stepA, const float *b,
                      int64_t stepB, float *c, int64_t stepC, int64_t depth) {
   F sums[R][V];
   for (int r = 0; r != R; ++r)
     for (int v = 0; v != V; ++v)
-      sums[r][v] = load(c + r * stepC + v * kWidth);
+      sums[r][v] = isNew ? F{} : load(c + r * stepC + v * kWidth);
   for (int64_t k = 0; k != depth; ++k) {
     F columns[V];
     for (int v = 0; v != V; ++v)
@@ -58,65 +58,59 @@ inline void multiply(const float *a, int64_t stepA, const float *b,
 
 /// Of the last rows, fewer than R: as many as there are at once, because one
 /// row alone waits for its own sums.
-template <int R, int V>
+template <bool isNew, int R, int V>
 inline void multiplyLast(const float *a, int64_t stepA, const float *b,
                          int64_t stepB, float *c, int64_t stepC, int64_t rows,
                          int64_t depth) {
   if constexpr (R > 1) {
     if (rows == R - 1)
-      multiply<R - 1, V>(a, stepA, b, stepB, c, stepC, depth);
+      multiply<isNew, R - 1, V>(a, stepA, b, stepB, c, stepC, depth);
     else
-      multiplyLast<R - 1, V>(a, stepA, b, stepB, c, stepC, rows, depth);
+      multiplyLast<isNew, R - 1, V>(a, stepA, b, stepB, c, stepC, rows, depth);
   }
 }
 
 /// Of any number of rows, and V vectors of columns.
-template <int V>
+template <bool isNew, int V>
 void productOf(const float *a, int64_t stepA, const float *b, int64_t stepB,
                float *c, int64_t stepC, int64_t rows, int64_t depth) {
-  constexpr int kRows = CORTEN_BY_LEVEL(6, 4);
+  constexpr int kRows = CORTEN_BY_LEVEL(6, 4, 6);
   int64_t i = 0;
   for (; i + kRows <= rows; i += kRows)
-    multiply<kRows, V>(a + i * stepA, stepA, b, stepB, c + i * stepC, stepC,
-                       depth);
-  multiplyLast<kRows, V>(a + i * stepA, stepA, b, stepB, c + i * stepC, stepC,
-                         rows - i, depth);
+    multiply<isNew, kRows, V>(a + i * stepA, stepA, b, stepB, c + i * stepC,
+                              stepC, depth);
+  multiplyLast<isNew, kRows, V>(a + i * stepA, stepA, b, stepB, c + i * stepC,
+                                stepC, rows - i, depth);
 }
 
 /// Of any number of rows, and columns of whole vectors.
+template <bool isNew>
 void product(const float *a, int64_t stepA, const float *b, int64_t stepB,
              float *c, int64_t stepC, int64_t rows, int64_t depth,
              int64_t columns) {
-  constexpr int kVectors = CORTEN_BY_LEVEL(4, 2);
+  constexpr int kVectors = CORTEN_BY_LEVEL(4, 2, 4);
   int64_t j = 0;
   for (; j + kVectors * kWidth <= columns; j += kVectors * kWidth)
-    productOf<kVectors>(a, stepA, b + j, stepB, c + j, stepC, rows, depth);
+    productOf<isNew, kVectors>(a, stepA, b + j, stepB, c + j, stepC, rows,
+                               depth);
   for (; j != columns; j += kWidth)
-    productOf<1>(a, stepA, b + j, stepB, c + j, stepC, rows, depth);
+    productOf<isNew, 1>(a, stepA, b + j, stepB, c + j, stepC, rows, depth);
 }
 
-/// Eight rows of eight floats become columns.
-void transpose(const float *from, int64_t step, float *to, int64_t stepTo) {
-  __m256 r[8], s[8];
-  for (int i = 0; i != 8; ++i)
-    r[i] = _mm256_loadu_ps(from + i * step);
-  for (int i = 0; i != 8; i += 2) {
-    s[i] = _mm256_unpacklo_ps(r[i], r[i + 1]);
-    s[i + 1] = _mm256_unpackhi_ps(r[i], r[i + 1]);
-  }
-  for (int i = 0; i != 8; i += 4)
-    for (int j = 0; j != 2; ++j) {
-      r[i + 2 * j] =
-          _mm256_shuffle_ps(s[i + j], s[i + j + 2], _MM_SHUFFLE(1, 0, 1, 0));
-      r[i + 2 * j + 1] =
-          _mm256_shuffle_ps(s[i + j], s[i + j + 2], _MM_SHUFFLE(3, 2, 3, 2));
-    }
-  for (int i = 0; i != 4; ++i) {
-    _mm256_storeu_ps(to + i * stepTo,
-                     _mm256_permute2f128_ps(r[i], r[i + 4], 0x20));
-    _mm256_storeu_ps(to + (i + 4) * stepTo,
-                     _mm256_permute2f128_ps(r[i], r[i + 4], 0x31));
-  }
+constexpr float kLog2E = 1.4426950409f;
+
+/// 2 to the power of x, which is 0 or less: of what is too small to count, as
+/// subnormal numbers would only be slow, 0. Off by 1.2e-7 at most.
+inline F weightOf(F x) {
+  constexpr float kLeast = -100;
+  // The second operand wins if it is NaN.
+  F bounded = larger(splat(kLeast - 1), x);
+  I n = toNearest(bounded);
+  F rest = bounded - toFloat(n);
+  F power = polynomial(rest, 1.0f, 0.6931471825f, 0.2402265072f, 0.05550356954f,
+                       0.009618056938f, 0.001339086681f, 0.0001546144777f);
+  power = F(I(power) + (n << 23));
+  return I(x < kLeast) ? F{} : power;
 }
 
 class Block {
@@ -126,13 +120,15 @@ public:
         width(wholeVectors(job.width)) {}
 
   void run() {
+    // Scores are powers of two.
+    auto scale = float(job.scale * double(kLog2E));
     for (int64_t i = 0; i != job.numQueries; ++i) {
       float *row = queries + i * depth;
       readRow(job.queries, i, 0, job.depth, row);
       for (int64_t j = 0; j != depth; j += kWidth)
-        store(row + j, load(row + j) * float(job.scale));
+        store(row + j, load(row + j) * scale);
       most[i] = -__builtin_inff();
-      sums[i] = 0;
+      store(sums + i * kWidth, F{});
       for (int64_t j = 0; j != width; j += kWidth)
         store(results + i * width + j, F{});
     }
@@ -154,35 +150,54 @@ private:
   alignas(64) float keys[kWide * kKeys];
   alignas(64) float values[kKeys * kWide];
   alignas(64) float some[8 * kWide];
+  /// A vector for each query, which is added up at the end.
+  alignas(64) float sums[kQueries * kWidth];
   float most[kQueries];
-  double sums[kQueries];
 
   void take(int64_t first, int64_t count) {
-    for (int64_t i = 0; i != job.numQueries * kKeys; i += kWidth)
-      store(scores + i, F{});
     if (job.numQueries < 4)
       multiplyFew(first, count);
     else
       multiplyMany(first, count);
     for (int64_t i = 0; i != job.numQueries; ++i)
       weigh(i, first, count);
+    if (job.width == width && areFloats(job.values)) {
+      const float *rows = static_cast<const float *>(job.values.data) +
+                          first * job.values.rowStep;
+      product<false>(scores, kKeys, rows, job.values.rowStep, results, width,
+                     job.numQueries, count, width);
+      return;
+    }
     for (int64_t i = 0; i != count; ++i)
       readRow(job.values, first + i, 0, job.width, values + i * width);
-    product(scores, kKeys, values, width, results, width, job.numQueries, count,
-            width);
+    product<false>(scores, kKeys, values, width, results, width, job.numQueries,
+                   count, width);
+  }
+
+  /// Whether rows can be read where they are.
+  static bool areFloats(const Rows &rows) {
+    return rows.type == ElementType::F32 && rows.step == 1;
   }
 
   /// Products with keys as columns.
   void multiplyMany(int64_t first, int64_t count) {
+    bool areInPlace = areFloats(job.keys) && job.depth % 8 == 0;
     for (int64_t key = 0; key < wholeVectors(count); key += 8) {
-      for (int64_t i = 0; i != 8; ++i)
-        readRow(job.keys, first + least(key + i, count - 1), 0, job.depth,
-                some + i * depth);
-      for (int64_t j = 0; j != depth; j += 8)
-        transpose(some + j, depth, keys + j * kKeys + key, kKeys);
+      const float *rows = some;
+      int64_t step = depth;
+      if (areInPlace && key + 8 <= count) {
+        step = job.keys.rowStep;
+        rows = static_cast<const float *>(job.keys.data) + (first + key) * step;
+      } else {
+        for (int64_t i = 0; i != 8; ++i)
+          readRow(job.keys, first + least(key + i, count - 1), 0, job.depth,
+                  some + i * depth);
+      }
+      for (int64_t j = 0; j < job.depth; j += 8)
+        transpose8(rows + j, step, keys + j * kKeys + key, kKeys);
     }
-    product(queries, depth, keys, kKeys, scores, kKeys, job.numQueries,
-            job.depth, wholeVectors(count));
+    product<true>(queries, depth, keys, kKeys, scores, kKeys, job.numQueries,
+                  job.depth, wholeVectors(count));
   }
 
   /// Products key by key: of a few queries, turning keys over would take
@@ -194,10 +209,7 @@ private:
         F sum = {};
         for (int64_t j = 0; j != depth; j += kWidth)
           sum = fma(load(queries + i * depth + j), load(some + j), sum);
-        float total = 0;
-        for (int lane = 0; lane != kWidth; ++lane)
-          total += sum[lane];
-        scores[i * kKeys + key] = total;
+        scores[i * kKeys + key] = sumOfLanes(sum);
       }
     }
   }
@@ -212,8 +224,8 @@ private:
       for (int64_t i = 0; i < count; i += kWidth) {
         F x = load(row + i);
         F added = load(some + i);
-        store(row + i,
-              isTruth ? (I(I(added) != 0) ? x : splat(kHidden)) : x + added);
+        store(row + i, isTruth ? (I(I(added) != 0) ? x : splat(kHidden))
+                               : fma(added, splat(kLog2E), x));
       }
     }
     int64_t seen = count;
@@ -224,30 +236,22 @@ private:
     F largest = splat(most[query]);
     for (int64_t i = 0; i < count; i += kWidth)
       largest = larger(load(row + i), largest);
-    float now = kHidden;
-    for (int lane = 0; lane != kWidth; ++lane)
-      now = largest[lane] > now ? largest[lane] : now;
+    float now = mostOfLanes(largest);
     // As long as nothing is seen all weights are 0.
     float base = now == kHidden ? 0 : now;
     F total = {};
     for (int64_t i = 0; i < count; i += kWidth) {
-      // The largest is 1: what is too small to count is 0. Subnormal weights
-      // would only be slow.
-      F distance = larger(splat(-80.0f), load(row + i) - base);
-      F weight = exp(distance);
-      weight = I(weight < 1e-30f) ? F{} : weight;
+      F weight = weightOf(load(row + i) - base);
       store(row + i, weight);
       total += weight;
     }
-    double sum = 0;
-    for (int lane = 0; lane != kWidth; ++lane)
-      sum += double(total[lane]);
+    float *sum = sums + query * kWidth;
     if (now == most[query]) {
-      sums[query] += sum;
+      store(sum, load(sum) + total);
       return;
     }
-    float factor = ::expf(most[query] - now);
-    sums[query] = sums[query] * double(factor) + sum;
+    float factor = weightOf(splat(most[query] - now))[0];
+    store(sum, fma(load(sum), splat(factor), total));
     for (int64_t j = 0; j != width; j += kWidth) {
       float *result = results + query * width + j;
       store(result, load(result) * factor);
@@ -258,8 +262,11 @@ private:
   void finish() {
     for (int64_t i = 0; i != job.numQueries; ++i) {
       float *row = results + i * width;
-      bool isZero = job.unseeingGivesZeros && sums[i] == 0;
-      float factor = isZero ? 0 : float(1 / sums[i]);
+      double sum = 0;
+      for (int lane = 0; lane != kWidth; ++lane)
+        sum += double(sums[i * kWidth + lane]);
+      bool isZero = job.unseeingGivesZeros && sum == 0;
+      float factor = isZero ? 0 : float(1 / sum);
       for (int64_t j = 0; j != width; j += kWidth)
         store(row + j, load(row + j) * factor);
       withElement(job.output.type, [&]<typename Element>() {

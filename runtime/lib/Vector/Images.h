@@ -24,19 +24,6 @@ struct Images {
                        ElementType toType, int64_t count);
 };
 
-namespace avx2 {
-extern const Images kImages;
-}
-namespace avx512 {
-extern const Images kImages;
-}
-
-#ifdef CORTEN_RUNTIME_X86
-inline const Images &imagesOf(const Vectors &vectors) {
-  return vectors.isa >= Isa::Avx512 ? avx512::kImages : avx2::kImages;
-}
-#endif
-
 } // namespace corten::runtime
 
 #endif // CORTEN_RUNTIME_LIB_IMAGES_H

@@ -3,8 +3,8 @@
 // Functions of vectors. Polynomials are minimax approximations of our own
 // (scripts/polynomials.py makes them). How far results are off is measured over
 // all of f32 in VectorMathTest: up to 2 units in the last place for exp, log,
-// sigmoid, tanh and erf, up to 4 for the others. NaN, infinities, zeros and
-// subnormals are as in the portable kernels.
+// sigmoid, tanh and erf, up to 5 for gelu, up to 4 for the others. NaN,
+// infinities, zeros and subnormals are as in the portable kernels.
 
 #ifndef CORTEN_RUNTIME_LIB_MATH_H
 #define CORTEN_RUNTIME_LIB_MATH_H
@@ -32,35 +32,42 @@ inline constexpr float kLog2E = 1.44269504f;
 inline constexpr float kLn2High = 0.693147182f;
 inline constexpr float kLn2Low = -1.90465421e-9f;
 
-/// e^(x + tail) as a number around 1 and two powers of two, each of which is a
-/// float also where their product is too small or too large for one. `tail` is
-/// what x was rounded off.
-struct Exponential {
-  F number;
-  F first;
-  F second;
-
-  F value() const { return number * first * second; }
+/// x as n ln 2 + rest, of a whole n. Of numbers whose exponential is a float.
+struct Powers {
+  F n;
+  F rest;
 };
-/// Where an exponential is 0, whatever it is multiplied with.
-inline constexpr float kExpZero = -130.0f;
+inline Powers powersOf(F x) {
+  F n = round<kToNearest>(x * kLog2E);
+  F rest = fma(n, splat(-kLn2High), x);
+  return {n, fma(n, splat(-kLn2Low), rest)};
+}
+/// (e^r - 1 - r) / r^2 of such a rest.
+inline F expRest(F r) {
+  return polynomial(r, 0.4999999345f, 0.1666652063f, 0.04166838758f,
+                    0.008368716736f, 0.001381462715f);
+}
+/// e^r 2^n times 2^64, for what is to be multiplied with it before it becomes
+/// too small for a normal number.
+inline F raisedExp(F r, F n) {
+  return scaleBy(fma(r * r, expRest(r), r) + 1.0f, n + 64.0f);
+}
 
-inline Exponential expOf(F x, F tail) {
+inline F exp(F x) {
   // Beyond these it is infinite or 0 anyway; NaN stays.
-  x = smaller(splat(89.0f), larger(splat(kExpZero), x));
-  I n = toNearest(x * kLog2E);
-  F steps = toFloat(n);
-  F r = fma(steps, splat(-kLn2High), x);
-  r = fma(steps, splat(-kLn2Low), r) + tail;
-  F p = polynomial(r, 0.4999999345f, 0.1666652063f, 0.04166838758f,
-                   0.008368716736f, 0.001381462715f);
+  x = smaller(splat(89.0f), larger(splat(-130.0f), x));
+  auto [n, r] = powersOf(x);
   // 1 + r is rounded; what that was is added to the rest, which is small.
   F sum = r + 1.0f;
-  F y = sum + fma(r * r, p, r - (sum - 1.0f));
-  I half = n >> 1;
-  return {y, F((half + 127) << 23), F((n - half + 127) << 23)};
+  F y = sum + fma(r * r, expRest(r), r - (sum - 1.0f));
+#ifdef __AVX512F__
+  return scaleBy(y, n);
+#else
+  // Each of these is a float also where their product is none.
+  F half = round<kDown>(n * 0.5f);
+  return scaleBy(scaleBy(y, half), n - half);
+#endif
 }
-inline F exp(F x) { return expOf(x, F{}).value(); }
 
 inline F log(F x) {
   constexpr int32_t kSqrtHalf = 0x3f3504f3;
@@ -93,18 +100,27 @@ inline F sigmoid(F x) {
   return fma(y * (sum - 1.0f - e), isNegative ? 1.0f - y : y, y);
 }
 
-/// x / (1 + e^-(y + tail)), of y with the sign of x.
-inline F gated(F x, F y, F tail) {
-  I isNegative = y < 0.0f;
-  // What is beyond the range of exponentials has no tail.
-  tail = I(abs(y) < -kExpZero) ? tail : F{};
-  Exponential e = expOf(-abs(y), isNegative ? tail : -tail);
-  F share = 1.0f / (e.value() + 1.0f);
-  F rest = I(y < kExpZero) ? F{} : e.second;
-  return isNegative ? x * e.first * e.number * share * rest : x * share;
+/// x / (1 + e^-y), of y with the sign of x, if -|y| is n ln 2 + r.
+inline F gatedBy(F x, F y, F r, F n) {
+  F e = raisedExp(r, n);
+  F result = x / fma(e, splat(0x1p-64f), 1.0f);
+  return I(y < 0.0f) ? result * e * 0x1p-64f : result;
+}
+/// Whose exponential is 0, raised or not.
+inline constexpr float kGateZero = -300.0f;
+
+inline F silu(F x) {
+  auto [n, r] = powersOf(larger(splat(kGateZero), -abs(x)));
+  return gatedBy(x, x, r, n);
 }
 
-inline F silu(F x) { return gated(x, x, F{}); }
+/// The same of y + tail; `tail` is what y was rounded off.
+inline F gated(F x, F y, F tail) {
+  auto [n, r] = powersOf(larger(splat(kGateZero), -abs(y)));
+  // What is beyond the range of exponentials has none.
+  tail = I(abs(y) < 130.0f) ? tail : F{};
+  return gatedBy(x, y, r + (I(y < 0.0f) ? tail : -tail), n);
+}
 
 inline F tanh(F x) {
   F t = abs(x);
@@ -116,12 +132,16 @@ inline F tanh(F x) {
   return withSign(I(t < 0.625f) ? small : large, x);
 }
 
-/// erfc(t / sqrt 2) e^(t^2 / 2) (1 + t) of 1 to 14.6.
+/// erfc(t / sqrt 2) e^(t^2 / 2) of 0 to 14.6.
 inline F scaledErfc(F t) {
-  F q = (t - 4.0f) / (t + 4.0f);
-  return polynomial(q, 0.944106411f, -0.1934068882f, 0.02799951577f,
-                    0.05719798876f, -0.06440080185f, 0.03590259094f,
-                    -0.009964807069f, -0.0006978899202f, 0.00125440946f);
+  F inverse = 1.0f / (t + 2.0f);
+  // (t - 2) / (t + 2)
+  F q = fma(inverse, splat(-4.0f), 1.0f);
+  return inverse * polynomial(q, 1.344815986f, -0.6628091342f, 0.05759680033f,
+                              0.07344332133f, -0.0009664479968f,
+                              -0.01350398732f, -0.003781431395f, 0.00177048518f,
+                              0.001449353449f, 5.983128033e-5f,
+                              -0.0001537907652f);
 }
 
 inline F erf(F x) {
@@ -132,7 +152,7 @@ inline F erf(F x) {
                    -0.02685391718f, 0.005188500945f, -0.0008011565616f,
                    7.858046707e-5f);
   F scaled = t * 1.41421356f;
-  F large = 1.0f - scaledErfc(scaled) * exp(-(t * t)) / (scaled + 1.0f);
+  F large = 1.0f - scaledErfc(scaled) * exp(-(t * t));
   return I(t < 1.0f) ? fma(x, p, x) : withSign(large, x);
 }
 
@@ -140,17 +160,14 @@ inline F erf(F x) {
 inline F gelu(F x) {
   F t = smaller(splat(14.5f), abs(x));
   F square = t * t;
-  F rest = fma(t, t, -square);
-  F share = scaledErfc(t) * 0.5f;
-  Exponential e = expOf(square * -0.5f, rest * -0.5f);
-  F second = I(t < 14.5f) ? e.second : F{};
-  F below = e.number * share / (t + 1.0f);
-  F y = I(x < 0.0f) ? x * e.first * below * second
-                    : x * (1.0f - below * e.first * e.second);
-  // Around 0 by how much more or less than one half it is.
-  F p = polynomial(square, 0.3989422801f, -0.06649035993f, 0.009973323422f,
-                   -0.001186329975f, 0.0001134864076f, -7.654221888e-6f);
-  return I(t < 1.0f) ? x * fma(x, p, 0.5f) : y;
+  auto [n, r] = powersOf(square * -0.5f);
+  // What the square was rounded off.
+  r = fma(fma(t, t, -square), splat(-0.5f), r);
+  F e = I(t < 14.5f) ? raisedExp(r, n) : F{};
+  // The share that is beyond t, times 2^65.
+  F beyond = e * scaledErfc(t);
+  return I(x < 0.0f) ? x * beyond * 0x1p-65f
+                     : x * fma(beyond, splat(-0x1p-65f), 1.0f);
 }
 
 inline F geluSigmoid(F x) {

@@ -55,10 +55,39 @@ void write(const float *values, const Rows &row, int64_t first, int64_t count) {
 }
 
 double sumOf(F x) {
+  using Half __attribute__((vector_size(kWidth / 2 * sizeof(float)))) = float;
+  Half halves[2];
+  __builtin_memcpy(halves, &x, sizeof x);
+  D sums = __builtin_convertvector(halves[0], D) +
+           __builtin_convertvector(halves[1], D);
   double sum = 0;
-  for (int lane = 0; lane != kWidth; ++lane)
-    sum += double(x[lane]);
+  for (int lane = 0; lane != kWidth / 2; ++lane)
+    sum += sums[lane];
   return sum;
+}
+
+/// Sums of several vectors at once: one would wait for the other.
+constexpr int kStrands = 4;
+struct Sums {
+  F parts[kStrands] = {};
+
+  double total() const {
+    return sumOf((parts[0] + parts[1]) + (parts[2] + parts[3]));
+  }
+};
+
+/// Calls `body(index, strand)` for the vectors of a tile.
+template <typename Body>
+__attribute__((always_inline)) inline void forVectors(int64_t count,
+                                                      Body &&body) {
+  int64_t i = 0;
+  for (; i + kStrands * kWidth <= count; i += kStrands * kWidth) {
+    CORTEN_UNROLL
+    for (int strand = 0; strand < kStrands; ++strand)
+      body(i + strand * kWidth, strand);
+  }
+  for (; i < count; i += kWidth)
+    body(i, 0);
 }
 
 /// Where a pass leaves numbers for the next one: in the output, if those are
@@ -177,6 +206,7 @@ void normalizeRow(const Normalization &norm, const Rows &from, const Rows &to,
   alignas(64) float values[kLongest];
   Buffer buffer;
   Buffer other;
+  Buffer another;
   Rows source = from;
   bool isConverted = from.type != ElementType::F32 && count <= kLongest;
   double sum = 0;
@@ -184,10 +214,11 @@ void normalizeRow(const Normalization &norm, const Rows &from, const Rows &to,
     for (int64_t first = 0; first < count; first += kTileSize) {
       int64_t length = least(kTileSize, count - first);
       const float *x = read(from, first, length, 0, buffer);
-      F sums = {};
-      for (int64_t i = 0; i < length; i += kWidth)
-        sums += load(x + i);
-      sum += sumOf(sums);
+      Sums sums;
+      forVectors(length, [&](int64_t i, int strand) {
+        sums.parts[strand] += load(x + i);
+      });
+      sum += sums.total();
       if (isConverted)
         write(x, {values, 1, 0, ElementType::F32}, first, length);
     }
@@ -201,15 +232,16 @@ void normalizeRow(const Normalization &norm, const Rows &from, const Rows &to,
   for (int64_t first = 0; first < count; first += kTileSize) {
     int64_t length = least(kTileSize, count - first);
     const float *x = read(source, first, length, mean, buffer);
-    F sums = {};
-    F squareSums = {};
-    for (int64_t i = 0; i < length; i += kWidth) {
+    Sums sums;
+    Sums squareSums;
+    forVectors(length, [&](int64_t i, int strand) {
       F distance = load(x + i) - mean;
-      sums += distance;
-      squareSums = fma(distance, distance, squareSums);
-    }
-    distances += sumOf(sums);
-    squares += sumOf(squareSums);
+      sums.parts[strand] += distance;
+      squareSums.parts[strand] =
+          fma(distance, distance, squareSums.parts[strand]);
+    });
+    distances += sums.total();
+    squares += squareSums.total();
   }
   double off = norm.isCentered ? distances / double(count) : 0;
   double variance = squares / double(count) - off * off;
@@ -219,20 +251,28 @@ void normalizeRow(const Normalization &norm, const Rows &from, const Rows &to,
   for (int64_t first = 0; first < count; first += kTileSize) {
     int64_t length = least(kTileSize, count - first);
     const float *x = read(source, first, length, 0, buffer);
+    const float *weight =
+        norm.weight.data ? read(norm.weight, first, length, 0, other) : nullptr;
+    const float *bias =
+        norm.bias.data ? read(norm.bias, first, length, 0, another) : nullptr;
+    auto resultAt = [&](int64_t i) {
+      F result = fma(load(x + i) - mean, splat(factor), splat(shift));
+      if (weight)
+        result *= load(weight + i);
+      if (bias)
+        result += load(bias + i);
+      return result;
+    };
+    if (to.type == ElementType::F32 && to.step == 1) {
+      float *target = static_cast<float *>(to.data) + first;
+      forVectors(length, [&](int64_t i, int) {
+        storeSome(target + i, resultAt(i), length - i);
+      });
+      continue;
+    }
     Buffer work;
-    for (int64_t i = 0; i < length; i += kWidth)
-      store(work.values + i,
-            fma(load(x + i) - mean, splat(factor), splat(shift)));
-    if (norm.weight.data) {
-      const float *weight = read(norm.weight, first, length, 0, other);
-      for (int64_t i = 0; i < length; i += kWidth)
-        store(work.values + i, load(work.values + i) * load(weight + i));
-    }
-    if (norm.bias.data) {
-      const float *bias = read(norm.bias, first, length, 0, other);
-      for (int64_t i = 0; i < length; i += kWidth)
-        store(work.values + i, load(work.values + i) + load(bias + i));
-    }
+    forVectors(length,
+               [&](int64_t i, int) { store(work.values + i, resultAt(i)); });
     write(work.values, to, first, length);
   }
 }

@@ -37,7 +37,28 @@
   CORTEN_VARIANT(                                                              \
       NAME, Avx2, avx2, ACCEPTS, FUNCTION,                                     \
       [](const Invocation &call) { return SCRATCH(avx2::kVectors, call); })
+/// Of a kernel that also has products of several elements of k.
+#define CORTEN_DOT_VARIANTS(NAME, ACCEPTS, FUNCTION, SCRATCH)                  \
+  CORTEN_VARIANT(                                                              \
+      NAME, Amx, amx, ACCEPTS, FUNCTION,                                       \
+      [](const Invocation &call) { return SCRATCH(amx::kVectors, call); })     \
+  CORTEN_VARIANT(NAME, Avx512Bf16, avx512_bf16, ACCEPTS, FUNCTION,             \
+                 [](const Invocation &call) {                                  \
+                   return SCRATCH(avx512_bf16::kVectors, call);                \
+                 })                                                            \
+  CORTEN_VARIANTS_WITH_SCRATCH(NAME, ACCEPTS, FUNCTION, SCRATCH)
+#elif defined(CORTEN_RUNTIME_NEON)
+#define CORTEN_VARIANTS(NAME, ACCEPTS, FUNCTION, SCRATCH)                      \
+  CORTEN_VARIANT(NAME, Neon, neon, ACCEPTS, FUNCTION, SCRATCH)
+#define CORTEN_VARIANTS_WITH_SCRATCH(NAME, ACCEPTS, FUNCTION, SCRATCH)         \
+  CORTEN_VARIANT(                                                              \
+      NAME, Neon, neon, ACCEPTS, FUNCTION,                                     \
+      [](const Invocation &call) { return SCRATCH(neon::kVectors, call); })
+#define CORTEN_DOT_VARIANTS(NAME, ACCEPTS, FUNCTION, SCRATCH)                  \
+  CORTEN_VARIANTS_WITH_SCRATCH(NAME, ACCEPTS, FUNCTION, SCRATCH)
 #else
+#define CORTEN_DOT_VARIANTS(NAME, ACCEPTS, FUNCTION, SCRATCH)                  \
+  CORTEN_VARIANTS_WITH_SCRATCH(NAME, ACCEPTS, FUNCTION, SCRATCH)
 #define CORTEN_VARIANTS(NAME, ACCEPTS, FUNCTION, SCRATCH)                      \
   [[maybe_unused]] static constexpr auto k##NAME##Fast = FUNCTION;             \
   [[maybe_unused]] static constexpr auto k##NAME##Accepts = ACCEPTS;

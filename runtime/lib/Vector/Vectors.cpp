@@ -7,9 +7,11 @@
 using namespace corten::runtime;
 
 const Vectors CORTEN_LEVEL::kVectors = {
-    .isa = CORTEN_BY_LEVEL(Isa::Avx512, Isa::Avx2),
     .runTiles = CORTEN_LEVEL::runTiles,
     .products = CORTEN_LEVEL::kProducts,
+    .codes = CORTEN_LEVEL::kCodes,
+    .winograd = CORTEN_LEVEL::kWinograd,
+    .images = CORTEN_LEVEL::kImages,
     .reductions = {CORTEN_LEVEL::runTiles, CORTEN_LEVEL::reduceRows,
                    CORTEN_LEVEL::reduceColumns},
     .softmaxRow = CORTEN_LEVEL::softmaxRow,

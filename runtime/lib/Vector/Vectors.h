@@ -5,6 +5,7 @@
 #ifndef CORTEN_RUNTIME_LIB_VECTORS_H
 #define CORTEN_RUNTIME_LIB_VECTORS_H
 
+#include "../Products/CodeKernels.h"
 #include "../Products/MicroKernels.h"
 #include "../Tile/TileCode.h"
 
@@ -56,10 +57,15 @@ struct Reductions {
                       void *totals);
 };
 
+struct Images;
+
 struct Vectors {
-  Isa isa;
   tile::Form runTiles;
   const products::MicroKernels &products;
+  const products::CodeKernels &codes;
+  /// Of squares of 2 x 2 and 4 x 4 results.
+  const products::WinogradKernels *winograd;
+  const Images &images;
   Reductions reductions;
   void (*softmaxRow)(const tile::Rows &from, const tile::Rows &to,
                      int64_t count);
@@ -74,6 +80,13 @@ struct Vectors {
 #define CORTEN_LEVEL_FUNCTIONS                                                 \
   extern const Vectors kVectors;                                               \
   extern const products::MicroKernels kProducts;                               \
+  extern const products::CodeKernels kCodes;                                   \
+  extern const products::CodeDots kCodeDots;                                   \
+  extern const products::WinogradKernels kWinograd[2];                         \
+  extern const products::DotKernels kDots;                                     \
+  extern const Images kImages;                                                 \
+  extern const products::ActivationFunction                                    \
+      kActivations[products::kActivations];                                    \
   void runTiles(const tile::Job &job);                                         \
   void reduceRows(ReduceMode mode, TileLane lane, const int32_t *lanes,        \
                   int64_t numRows, int64_t rowStep, int64_t count,             \
@@ -95,7 +108,29 @@ CORTEN_LEVEL_FUNCTIONS
 namespace avx512 {
 CORTEN_LEVEL_FUNCTIONS
 } // namespace avx512
+namespace neon {
+CORTEN_LEVEL_FUNCTIONS
+} // namespace neon
 #undef CORTEN_LEVEL_FUNCTIONS
+/// These differ from avx512 only in products that take several elements of k.
+namespace avx512_bf16 {
+extern const Vectors kVectors;
+extern const products::DotKernels kDots;
+} // namespace avx512_bf16
+namespace amx {
+/// In tiles of any number of rows up to `rows`.
+struct AmxKernels {
+  products::TileFunctionOf pairs;
+  products::TileFunctionOf narrowPairs;
+  products::TileFunctionOf quads;
+  products::TileFunctionOf narrowQuads;
+  int rows;
+  void (*begin)();
+  void (*end)();
+};
+extern const AmxKernels kTiles;
+extern const Vectors kVectors;
+} // namespace amx
 
 } // namespace corten::runtime
 

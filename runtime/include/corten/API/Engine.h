@@ -309,6 +309,10 @@ struct LoadOptions {
   bool check = false;
   /// Where the asset of a plan is, if not where it was.
   std::string asset;
+  /// What products are computed in where a program is compiled: "bf16", "int8",
+  /// or nothing: as it says. "fast_math", alone or after a comma, allows forms
+  /// of convolutions that lose up to a digit. A plan has its own.
+  std::string precision;
 };
 
 /// A model that is loaded.
@@ -397,7 +401,8 @@ private:
             options.frames,
             options.memoryLimit,
             options.check,
-            options.asset.empty() ? nullptr : options.asset.c_str()};
+            options.asset.empty() ? nullptr : options.asset.c_str(),
+            options.precision.empty() ? nullptr : options.precision.c_str()};
   }
   Result<State> createState(const std::string &name, const std::int64_t *shape,
                             std::size_t rank) const {

@@ -101,6 +101,12 @@ typedef struct CortenLoadOptions {
   int check;
   /** Where the asset of a plan is, if not where it was; may be NULL. */
   const char *asset;
+  /**
+   * What products are computed in where a program is compiled: "bf16", "int8",
+   * or NULL: as it says. "fast_math", alone or after a comma, allows forms of
+   * convolutions that lose up to a digit. A plan has its own.
+   */
+  const char *precision;
 } CortenLoadOptions;
 
 /**

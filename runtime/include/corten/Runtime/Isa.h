@@ -8,11 +8,12 @@
 #include "corten/Runtime/Error.h"
 
 #include <cstdint>
+#include <span>
 #include <string_view>
 
 namespace corten::runtime {
 
-/// Levels; each has what those before it have.
+/// Levels; each has what those of its family that come before it have.
 enum class Isa : uint8_t {
   Portable,
   /// With FMA and F16C.
@@ -22,10 +23,15 @@ enum class Isa : uint8_t {
   Avx512Bf16,
   /// Tiles of bf16 and int8.
   Amx,
+  /// Of AArch64, which has none of those before it but the first.
+  Neon,
 };
 
-/// As in CORTEN_ISA: portable, avx2, avx512, avx512_bf16, amx.
+/// As in CORTEN_ISA: portable, avx2, avx512, avx512_bf16, amx, neon.
 std::string_view name(Isa isa);
+
+/// What there is for processors of this family, the least first.
+std::span<const Isa> knownIsas();
 
 /// What this CPU has, tried out where CPUID cannot be trusted.
 Isa detectedIsa();

@@ -17,6 +17,7 @@
 
 namespace corten::runtime {
 
+class ForeignKernel;
 class ThreadPool;
 struct TileProgram;
 
@@ -34,6 +35,8 @@ struct Invocation {
   ThreadPool *pool = nullptr;
   /// As many bytes as the kernel asked for, aligned to 64.
   void *scratch = nullptr;
+  /// What the program brought, where that is the kernel.
+  const ForeignKernel *foreign = nullptr;
 
   const Tensor &input(size_t index = 0) const { return inputs[index]; }
   Tensor &output(size_t index = 0) const { return outputs[index]; }

@@ -6,10 +6,11 @@
 #ifndef CORTEN_RUNTIME_MEMORY_H
 #define CORTEN_RUNTIME_MEMORY_H
 
+#include "corten/Runtime/Mutex.h"
+
 #include <atomic>
 #include <cstddef>
 #include <memory>
-#include <mutex>
 #include <utility>
 #include <vector>
 
@@ -89,7 +90,7 @@ private:
   void dropOldest();
 
   const size_t limit;
-  mutable std::mutex mutex;
+  mutable Mutex mutex;
   /// Those that were given back last come last.
   std::vector<Block *> idle;
   size_t idleBytes = 0;

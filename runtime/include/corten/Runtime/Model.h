@@ -15,6 +15,8 @@
 #define CORTEN_RUNTIME_MODEL_H
 
 #include "corten/Runtime/Error.h"
+#include "corten/Runtime/Foreign.h"
+#include "corten/Runtime/Isa.h"
 #include "corten/Runtime/Memory.h"
 #include "corten/Runtime/Tensor.h"
 
@@ -44,6 +46,14 @@ struct LoadOptions {
   /// where it must not, and has a second checker look at each frame. Without a
   /// choice, CORTEN_CHECK=1 says so.
   std::optional<bool> check;
+  /// The instructions that kernels use. Without a choice, what CORTEN_ISA says,
+  /// or what the CPU has.
+  std::optional<Isa> isa;
+  /// What products with constant weights are computed in where a program is
+  /// compiled to be loaded: `bf16`, `int8`, or as it says; `fast_math`, alone
+  /// or after a comma, allows less exact convolutions. A plan has what it was
+  /// compiled with, and is not loaded with another.
+  std::string precision;
   /// The asset, or its folder, if it is no longer where the plan says.
   std::string assetPath;
   /// The asset in memory. They must live as long as the model, or
@@ -57,6 +67,9 @@ struct LoadOptions {
   /// a call may take: bounds on the time that an unknown plan gets.
   int64_t elementLimit = int64_t(1) << 46;
   uint64_t stepLimit = uint64_t(-1);
+  /// Makes code of kernels that the plan has as source. Without one such a plan
+  /// is refused: loading data runs nothing.
+  ForeignLoader foreign;
 };
 
 /// What a program says about an extent.

@@ -18,6 +18,23 @@ inline constexpr int64_t panelCount(int64_t columns) {
   return (columns + kPanelWidth - 1) / kPanelWidth;
 }
 
+// Narrow factors lie in groups of k that fill four bytes for each column: two
+// of bf16, or four bytes. In a row of a panel there are these groups, one for
+// each column. The last group is filled up with zeros.
+
+inline constexpr int64_t kPairRow = 2 * kPanelWidth;
+inline constexpr int64_t kQuadRow = 4 * kPanelWidth;
+
+inline constexpr int64_t pairCount(int64_t depth) { return (depth + 1) / 2; }
+inline constexpr int64_t quadCount(int64_t depth) { return (depth + 3) / 4; }
+
+/// Bytes of weights are whole numbers from -127 to 127 with this added.
+inline constexpr int kQuadZero = 128;
+/// What numbers are quantized to; the largest of a row or column is one.
+inline constexpr int kQuadLimit = 127;
+/// Rows and columns in which nothing is larger count as zeros.
+inline constexpr float kQuadTiny = 0x1p-100f;
+
 } // namespace corten::runtime
 
 #endif // CORTEN_RUNTIME_PANELS_H

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What products with weights of few bits (Codes.h) need of each instruction
+// set.
+
+#ifndef CORTEN_RUNTIME_LIB_PRODUCTS_CODEKERNELS_H
+#define CORTEN_RUNTIME_LIB_PRODUCTS_CODEKERNELS_H
+
+#include "MicroKernels.h"
+
+#include "corten/Runtime/Codes.h"
+
+namespace corten::runtime::products {
+
+/// A number for each column of each block, of one type.
+struct CodeParameters {
+  /// Null: none.
+  const void *data;
+  Factor factor;
+};
+
+/// One panel of codes.
+struct CodePanel {
+  CodeKind kind;
+  int bits;
+  int64_t blocks;
+  int64_t blockDepth;
+  int64_t blockBytes;
+  const uint8_t *codes;
+  CodeParameters scales;
+  CodeParameters zeros;
+  CodeParameters offsets;
+  /// The table of the first block, also of whole numbers of fewer than 8 bits;
+  /// further ones are `tableStep` apart, one for each `blocksOfTable`.
+  const float *table;
+  int64_t tableStep;
+  int64_t blocksOfTable;
+  /// Where the table of each column begins, if columns have several.
+  const int32_t *columnTables;
+};
+
+/// Sums of products of a few rows with a panel, which is read once.
+struct SkinnyCall {
+  const CodePanel *panel;
+  /// Rows of floats.
+  const float *const *rows;
+  /// For each row, what its elements of each block come to; of use if there are
+  /// zeros or offsets.
+  const float *const *rowSums;
+  /// kPanelWidth for each row.
+  float *target;
+  int64_t targetStep;
+};
+
+/// The most rows of a SkinnyCall.
+inline constexpr int kSkinnyRows = 4;
+
+//===----------------------------------------------------------------------===//
+// In whole numbers
+//===----------------------------------------------------------------------===//
+
+/// Digits of 8 bits with a sign that elements have which are not rounded; the
+/// first counts most. Rounded ones have one.
+inline constexpr int kDotDigits = 3;
+
+/// A row of floats as whole numbers, in groups of kRowGroup.
+struct DotRow {
+  /// All first ones, then all second ones, and so on.
+  int8_t *digits;
+  int64_t digitStep;
+  /// What the digits of each group come to, one after the other, and what sums
+  /// of products with codes begin with.
+  int32_t *sums;
+  int32_t *starts;
+  /// What one is worth in each group.
+  float *units;
+};
+
+struct DotCall {
+  const CodePanel *panel;
+  const DotRow *rows;
+  /// As in SkinnyCall.
+  const float *const *rowSums;
+  float *target;
+  int64_t targetStep;
+};
+
+/// The most rows of a DotCall, by how many digits they have.
+inline constexpr int kDotRows = 2;
+inline constexpr int kRoundedDotRows = 8;
+
+/// Of codes that hasByteProducts() takes. Null if there are no instructions for
+/// it.
+struct CodeDots {
+  /// Up to so many rows it is faster than products of floats: with codes of 4
+  /// and of 8 bits, of rows as they are and of rounded ones.
+  int64_t mostRows[2][2];
+  /// False if an element is no number.
+  bool (*writeRow)(const CodePanel &panel, const float *from,
+                   const DotRow &row);
+  bool (*writeRoundedRow)(const CodePanel &panel, const float *from,
+                          const DotRow &row);
+  /// By rows less one.
+  void (*dot[kDotRows])(const DotCall &);
+  void (*dotRounded[kRoundedDotRows])(const DotCall &);
+};
+
+struct CodeKernels {
+  /// Weights as floats, row after row.
+  void (*expand)(const CodePanel &panel, float *to);
+  /// Whether `skinny` takes it, if all its columns have the same table.
+  bool (*isSkinny)(const CodePanel &panel);
+  /// By rows less one.
+  void (*skinny[kSkinnyRows])(const SkinnyCall &);
+  const CodeDots &dots;
+};
+
+} // namespace corten::runtime::products
+
+#endif // CORTEN_RUNTIME_LIB_PRODUCTS_CODEKERNELS_H

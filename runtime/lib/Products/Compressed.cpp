@@ -1,0 +1,451 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Products with weights that stay in few bits. A few rows are multiplied as
+// codes become floats in registers; for more, panels are made floats in the
+// memory of a thread, and then it is a product as any other.
+
+#include "../Portable/CompressedProduct.h"
+#include "../Portable/Portable.h"
+#include "Blocks.h"
+#include "LeftRows.h"
+
+#include <cstring>
+
+using namespace corten::runtime;
+using namespace corten::runtime::products;
+using portable::CompressedRight;
+using portable::kCompressedOperands;
+
+/// What a thread should read at a time in a product of a few rows.
+static constexpr int64_t kChunkBytes = 128 << 10;
+static constexpr int64_t kMaxChunkPanels = 8;
+/// The most rows that are not rounded and are multiplied in whole numbers.
+static constexpr int64_t kMaxDotRows = 16;
+/// Rows that have been rounded and are multiplied with the same panels.
+static constexpr int64_t kRoundedRows = 64;
+
+namespace {
+/// What whole numbers of fewer than 8 bits stand for.
+struct NumberTables {
+  std::array<float, 64> isSigned[8] = {};
+  std::array<float, 64> isUnsigned[8] = {};
+
+  constexpr NumberTables() {
+    for (int bits = 1; bits != 7; ++bits)
+      for (unsigned code = 0; code != 1u << bits; ++code) {
+        isSigned[bits][code] = float(signedNumber(code, bits));
+        isUnsigned[bits][code] = float(code);
+      }
+  }
+};
+} // namespace
+static constexpr NumberTables kNumbers;
+
+static CodeParameters parametersOf(const Tensor &tensor, int64_t place) {
+  if (!tensor.data)
+    return {};
+  return {static_cast<const char *>(tensor.data) +
+              place * int64_t(byteSize(tensor.type)),
+          factorOf(tensor.type)};
+}
+
+static int64_t rowsOf(const Invocation &call) {
+  const Tensor &output = call.output();
+  int64_t rows = 1;
+  for (int axis = 0; axis < output.rank - 1; ++axis)
+    rows *= output.extents[axis];
+  return rows;
+}
+
+namespace {
+class CompressedProduct {
+public:
+  CompressedProduct(const Invocation &call, const Vectors &vectors,
+                    const CompressedRight &right)
+      : call(call), vectors(vectors), right(right), rank(call.output().rank),
+        hasDots(vectors.codes.dots.writeRow &&
+                hasByteProducts(right.kind, right.bits, right.blockDepth) &&
+                rowsOf(call) <=
+                    vectors.codes.dots
+                        .mostRows[right.bits == 8][right.hasRoundedRows]),
+        left(call.input(0), right.hasRoundedRows && !hasDots),
+        leftGrid(left.readable(), rank - 1),
+        sink(call, call.output(), rank - 1, vectors, &leftGrid,
+             kCompressedOperands),
+        rows(sink.rows().count()), panels(panelCount(right.columns)),
+        blocks(vectors, {rows, right.columns, 1, right.depth, Factor::F32},
+               !sink.isDirect(), threadsOf(call)),
+        chunkPanels(std::clamp<int64_t>(
+            kChunkBytes / std::max<int64_t>(right.panelBytes(), 1), 1,
+            kMaxChunkPanels)) {}
+
+  /// Gives out scratch memory, and says how much it was.
+  size_t layOut(void *base) {
+    Scratch scratch(base);
+    if (left.isCopied())
+      leftGrid.data =
+          reinterpret_cast<char *>(scratch.take<float>(left.copySize()));
+    columnTables =
+        scratch.take<int32_t>(hasColumnTables() ? panels * kPanelWidth : 0);
+    if (isSkinny())
+      rowSums = scratch.take<float>(rows * right.blocks);
+    if (isSkinny() && hasDots)
+      takeDots(scratch);
+    threadBytes = takeForThread(nullptr).bytes;
+    threadBase = scratch.take<char>(int64_t(threadBytes) * threadsOf(call));
+    return scratch.size();
+  }
+
+  Error run() {
+    if (call.output().size() == 0)
+      return Error::success();
+    if (left.isCopied())
+      left.makeCopy(call, vectors.products,
+                    reinterpret_cast<float *>(leftGrid.data));
+    if (right.hasRoundedRows && !hasDots)
+      forEachChunk(call, rows, [&](int64_t row, int) {
+        float *copy = reinterpret_cast<float *>(leftGrid.data) +
+                      sink.rows().offset(row, leftGrid.rowSteps);
+        portable::roundRow(right, copy, copy);
+      });
+    if (hasColumnTables())
+      findTables();
+    if (isSkinny() && right.hasRoundedRows && hasDots)
+      return runRounded();
+    if (isSkinny())
+      return runSkinny();
+    forEachChunk(call, blocks.count(), [&](int64_t chunk, int thread) {
+      multiply(blocks.at(chunk), memoryOf(thread));
+    });
+    return Error::success();
+  }
+
+private:
+  struct ThreadMemory {
+    Blocks::Memory block;
+    float *panels;
+    float *sums;
+    size_t bytes;
+  };
+
+  bool isSkinny() const {
+    return (hasDots || rows <= kSkinnyRows) && !hasColumnTables() &&
+           vectors.codes.isSkinny(panelAt(0));
+  }
+  /// Whether columns of a panel have several tables.
+  bool hasColumnTables() const {
+    return right.hasTables() && right.table.extents[1] > 1 &&
+           right.columnsOfTable() % kPanelWidth != 0;
+  }
+  bool needsRowSums() const { return right.zeros.data || right.offsets.data; }
+
+  ThreadMemory takeForThread(void *base) const {
+    Scratch scratch(base);
+    ThreadMemory memory = {};
+    if (isSkinny()) {
+      memory.sums = scratch.take<float>(std::min(rows, kRoundedRows) *
+                                        chunkPanels * kPanelWidth);
+    } else {
+      memory.block = blocks.take(scratch);
+      memory.panels = scratch.take<float>(blocks.panelsOfBlock() * right.depth *
+                                          kPanelWidth);
+    }
+    memory.bytes = scratch.size();
+    return memory;
+  }
+  ThreadMemory memoryOf(int thread) const {
+    return takeForThread(threadBase + size_t(thread) * threadBytes);
+  }
+
+  void findTables() const {
+    for (int64_t column = 0; column != panels * kPanelWidth; ++column) {
+      // Columns that fill up a panel have one that is there.
+      int64_t own = std::min(column, right.columns - 1);
+      columnTables[column] =
+          int32_t(own / right.columnsOfTable() * right.table.steps[1]);
+    }
+  }
+
+  CodePanel panelAt(int64_t panel) const {
+    int64_t place = panel * right.blocks * kPanelWidth;
+    CodePanel result = {};
+    result.kind = right.kind;
+    result.bits = right.bits;
+    result.blocks = right.blocks;
+    result.blockDepth = right.blockDepth;
+    result.blockBytes = right.codes.extents[2];
+    result.codes = right.codes.as<uint8_t>() + panel * right.panelBytes();
+    result.scales = parametersOf(right.scales, place);
+    result.zeros = parametersOf(right.zeros, place);
+    result.offsets = parametersOf(right.offsets, place);
+    if (!right.hasTables()) {
+      if (right.bits < 8)
+        result.table =
+            (right.kind == CodeKind::Signed ? kNumbers.isSigned
+                                            : kNumbers.isUnsigned)[right.bits]
+                .data();
+      result.blocksOfTable = right.blocks;
+      return result;
+    }
+    result.table = right.table.as<float>();
+    result.tableStep = right.table.steps[0];
+    result.blocksOfTable = right.blocksOfTable();
+    if (hasColumnTables())
+      result.columnTables = columnTables + panel * kPanelWidth;
+    else
+      result.table +=
+          panel * kPanelWidth / right.columnsOfTable() * right.table.steps[1];
+    return result;
+  }
+
+  const float *rowAt(int64_t row) const {
+    return reinterpret_cast<const float *>(leftGrid.data) +
+           sink.rows().offset(row, leftGrid.rowSteps);
+  }
+
+  //===--------------------------------------------------------------------===//
+  // A few rows
+  //===--------------------------------------------------------------------===//
+
+  /// Of floats, for all blocks.
+  void sumRow(int64_t row) const {
+    for (int64_t block = 0; block != right.blocks; ++block) {
+      double sum = 0;
+      const float *from = rowAt(row) + block * right.blockDepth;
+      for (int64_t k = 0; k != right.blockDepth; ++k)
+        sum += double(from[k]);
+      rowSums[row * right.blocks + block] = float(sum);
+    }
+  }
+
+  /// The same of whole numbers: exactly what products are made of.
+  void sumNumbers(int64_t row) const {
+    const DotRow &numbers = dotRows[row];
+    for (int64_t block = 0; block != right.blocks; ++block) {
+      double sum = 0;
+      for (int64_t i = 0; i != groupsOfBlock(); ++i) {
+        int64_t group = block * groupsOfBlock() + i;
+        double whole = 0;
+        for (int64_t digit = 0; digit != digits(); ++digit)
+          whole = whole * 256 + numbers.sums[group * digits() + digit];
+        sum += whole * double(numbers.units[group]);
+      }
+      rowSums[row * right.blocks + block] = float(sum);
+    }
+  }
+
+  int64_t digits() const { return right.hasRoundedRows ? 1 : kDotDigits; }
+  int64_t groupsOfBlock() const {
+    return ceilDivide(right.blockDepth, kRowGroup);
+  }
+
+  void takeDots(Scratch &scratch) {
+    int64_t groups = right.blocks * groupsOfBlock();
+    dotRows = scratch.take<DotRow>(rows);
+    isNumbers = scratch.take<bool>(rows);
+    auto *bytes = scratch.take<int8_t>(rows * digits() * right.depth);
+    auto *sums = scratch.take<int32_t>(rows * groups * digits());
+    auto *starts = scratch.take<int32_t>(rows * groups * digits());
+    auto *units = scratch.take<float>(rows * groups);
+    // There is no memory yet when it is asked how much will be taken.
+    for (int64_t row = 0; dotRows && row != rows; ++row)
+      dotRows[row] = {bytes + row * digits() * right.depth, right.depth,
+                      sums + row * groups * digits(),
+                      starts + row * groups * digits(), units + row * groups};
+  }
+
+  /// Whether all of a row are numbers, and are written as whole ones.
+  bool writeDots(int64_t row) const {
+    const CodeDots &dots = vectors.codes.dots;
+    auto write = right.hasRoundedRows ? dots.writeRoundedRow : dots.writeRow;
+    if (!write(panelAt(0), rowAt(row), dotRows[row]))
+      return false;
+    if (needsRowSums())
+      sumNumbers(row);
+    return true;
+  }
+  bool writeAllDots() const {
+    for (int64_t row = 0; row != rows; ++row)
+      if (!writeDots(row))
+        return false;
+    return true;
+  }
+
+  /// Rows that have been rounded, any number of them.
+  Error runRounded() const {
+    forEachChunk(call, rows, [&](int64_t row, int) {
+      isNumbers[row] = writeDots(row);
+      if (!isNumbers[row] && needsRowSums())
+        sumRow(row);
+    });
+    int64_t pieces = ceilDivide(panels, chunkPanels);
+    forEachChunk(call, pieces * ceilDivide(rows, kRoundedRows),
+                 [&](int64_t chunk, int thread) {
+                   int64_t row = chunk / pieces * kRoundedRows;
+                   multiplyRounded(row, std::min(kRoundedRows, rows - row),
+                                   chunk % pieces * chunkPanels,
+                                   memoryOf(thread).sums);
+                 });
+    return Error::success();
+  }
+
+  void multiplyRounded(int64_t firstRow, int64_t rowCount, int64_t first,
+                       float *target) const {
+    int64_t count = std::min(chunkPanels, panels - first);
+    int64_t step = count * kPanelWidth;
+    for (int64_t i = 0; i != count; ++i) {
+      CodePanel panel = panelAt(first + i);
+      float *to = target + i * kPanelWidth;
+      for (int64_t row = 0; row < rowCount; row += kRoundedDotRows) {
+        int64_t some = std::min<int64_t>(kRoundedDotRows, rowCount - row);
+        const float *sums[kRoundedDotRows] = {};
+        for (int64_t j = 0; j != some; ++j)
+          sums[j] = rowSums + (firstRow + row + j) * right.blocks;
+        vectors.codes.dots.dotRounded[some - 1](
+            {&panel, dotRows + firstRow + row, needsRowSums() ? sums : nullptr,
+             to + row * step, step});
+        for (int64_t j = 0; j != some; ++j) {
+          if (isNumbers[firstRow + row + j])
+            continue;
+          const float *start = rowAt(firstRow + row + j);
+          vectors.codes.skinny[0]({&panel, &start,
+                                   needsRowSums() ? sums + j : nullptr,
+                                   to + (row + j) * step, step});
+        }
+      }
+    }
+    int64_t column = first * kPanelWidth;
+    sink.store(firstRow, rowCount, column,
+               std::min(step, right.columns - column), target, step);
+  }
+
+  Error runSkinny() const {
+    const float *starts[kMaxDotRows] = {};
+    const float *sums[kMaxDotRows] = {};
+    bool areDots = hasDots && writeAllDots();
+    for (int64_t row = 0; row != rows; ++row) {
+      starts[row] = rowAt(row);
+      sums[row] = rowSums + row * right.blocks;
+      if (!areDots && needsRowSums())
+        sumRow(row);
+    }
+    const float *const *allSums = needsRowSums() ? sums : nullptr;
+    forEachChunk(
+        call, ceilDivide(panels, chunkPanels), [&](int64_t chunk, int thread) {
+          float *target = memoryOf(thread).sums;
+          int64_t first = chunk * chunkPanels;
+          int64_t count = std::min(chunkPanels, panels - first);
+          int64_t step = count * kPanelWidth;
+          for (int64_t i = 0; i != count; ++i) {
+            CodePanel panel = panelAt(first + i);
+            float *to = target + i * kPanelWidth;
+            for (int64_t row = 0; row != rows;) {
+              int64_t some = std::min<int64_t>(areDots ? kDotRows : kSkinnyRows,
+                                               rows - row);
+              float *at = to + row * step;
+              const float *const *own = allSums ? allSums + row : nullptr;
+              if (areDots)
+                vectors.codes.dots.dot[some - 1](
+                    {&panel, dotRows + row, own, at, step});
+              else
+                vectors.codes.skinny[some - 1](
+                    {&panel, starts + row, own, at, step});
+              row += some;
+            }
+          }
+          int64_t column = first * kPanelWidth;
+          sink.store(0, rows, column, std::min(step, right.columns - column),
+                     target, step);
+        });
+    return Error::success();
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Many rows
+  //===--------------------------------------------------------------------===//
+
+  void multiply(const Block &block, const ThreadMemory &memory) const {
+    for (int64_t i = 0; i != block.panels(); ++i)
+      vectors.codes.expand(panelAt(block.panel + i),
+                           memory.panels + i * right.depth * kPanelWidth);
+    auto fill = [&](int64_t row, int64_t count, const float **table) {
+      for (int64_t i = 0; i != count; ++i)
+        table[i] = rowAt(row + i);
+    };
+    blocks.multiply(block, memory.block, fill, memory.panels, sink);
+  }
+
+  const Invocation &call;
+  const Vectors &vectors;
+  const CompressedRight &right;
+  int rank;
+  /// Whether products can be made of whole numbers.
+  bool hasDots;
+  LeftRows left;
+  Grid leftGrid;
+  Sink sink;
+  int64_t rows;
+  int64_t panels;
+  Blocks blocks;
+  int64_t chunkPanels;
+  int32_t *columnTables = nullptr;
+  float *rowSums = nullptr;
+  DotRow *dotRows = nullptr;
+  bool *isNumbers = nullptr;
+  char *threadBase = nullptr;
+  size_t threadBytes = 0;
+};
+} // namespace
+
+static bool acceptsCompressed(const Invocation &call) {
+  return portable::readCompressedProduct(call) &&
+         !Epilogue(call, kCompressedOperands).check("MatMulCompressed");
+}
+
+static Error multiply(const Vectors &vectors, const Invocation &call) {
+  auto right = portable::readCompressedProduct(call);
+  if (!right)
+    return right.takeError();
+  CompressedProduct product(call, vectors, *right);
+  product.layOut(call.scratch);
+  return product.run();
+}
+
+static size_t scratchOf(const Vectors &vectors, const Invocation &call) {
+  auto right = portable::readCompressedProduct(call);
+  return right ? CompressedProduct(call, vectors, *right).layOut(nullptr) : 0;
+}
+
+CORTEN_VARIANTS_WITH_SCRATCH(MatMulCompressed, acceptsCompressed, multiply,
+                             scratchOf)
+
+//===----------------------------------------------------------------------===//
+// PackCodes
+//===----------------------------------------------------------------------===//
+
+static bool acceptsCodes(const Invocation &call) {
+  return !portable::checkPackCodes(call);
+}
+
+static Error packCodes(const Vectors &, const Invocation &call) {
+  const Tensor &input = call.input();
+  const Tensor &output = call.output();
+  int bits = int(call.number(0));
+  int64_t depth = input.extents[0] / output.extents[1];
+  forEachChunk(call, output.extents[0], [&](int64_t panel, int) {
+    uint8_t *codes = output.as<uint8_t>() + panel * output.steps[0];
+    std::memset(codes, 0, size_t(output.extents[1] * output.extents[2]));
+    int64_t first = panel * kPanelWidth;
+    int64_t columns = std::min(kPanelWidth, input.extents[1] - first);
+    const uint8_t *from = input.as<uint8_t>() + first * input.steps[1];
+    for (int64_t block = 0; block != output.extents[1]; ++block)
+      for (int64_t column = 0; column != columns; ++column)
+        for (int64_t k = 0; k != depth; ++k)
+          portable::putCode(codes + block * output.extents[2], bits, k, column,
+                            from[(block * depth + k) * input.steps[0] +
+                                 column * input.steps[1]]);
+  });
+  return Error::success();
+}
+
+CORTEN_VARIANTS(PackCodes, acceptsCodes, packCodes, nullptr)
