@@ -2,6 +2,7 @@
 
 #include "BlockWriter.h"
 
+#include "Fusion.h"
 #include "Planner.h"
 
 #include "corten/Runtime/TileProgram.h"
@@ -314,6 +315,32 @@ BlockWriter::tileProgram(plan::KernelOp op) {
   return program;
 }
 
+/// A program reads each element before it writes it, so its result may lie
+/// where an input lies that nobody needs afterwards: one that is computed here,
+/// and has as many bytes for each element, in the same order.
+int32_t BlockWriter::dyingInput(plan::KernelOp op) {
+  if (!liveness || !op.isTile() || op.getNumResults() != 1)
+    return -1;
+  size_t width = runtime::byteSize(planElement(op.getResult(0).getType()));
+  for (Value input : op.getExtras()) {
+    auto kernel = input.getDefiningOp<plan::KernelOp>();
+    if (!kernel || kernel.getPrepared() || kernel.getNumResults() != 1 ||
+        kernel->getBlock() != op->getBlock() || !isSameLayout(kernel, op) ||
+        runtime::byteSize(planElement(input.getType())) != width ||
+        !liveness->isLastUse(input, op))
+      continue;
+    // Seen in another way, elements would be read when they are gone.
+    bool isSeenOtherwise = llvm::any_of(op.getExtras(), [&](Value other) {
+      return other != input && baseOf(other) == input;
+    });
+    int32_t buffer = block->values[value(input)]->buffer;
+    if (!isSeenOtherwise &&
+        block->buffers[buffer]->storage == file::Storage::Arena)
+      return buffer;
+  }
+  return -1;
+}
+
 void BlockWriter::writeKernel(plan::KernelOp op) {
   std::vector<int32_t> inputs;
   for (Value input : op.getInputs())
@@ -327,8 +354,16 @@ void BlockWriter::writeKernel(plan::KernelOp op) {
     std::vector<int32_t> strides;
     if (op.getOrder())
       strides = stridesFor(shape, *op.getOrder());
-    int32_t buffer = addArena(result.getType(), shape);
-    outputs.push_back(addValue(result.getType(), buffer, shape, strides));
+    if (liveness && liveness->isInPlace(op)) {
+      const file::ValueT &whole = *block->values[inputs.front()];
+      outputs.push_back(addValue(result.getType(), whole.buffer, whole.shape,
+                                 whole.strides, whole.offset));
+    } else {
+      int32_t buffer = dyingInput(op);
+      if (buffer == -1)
+        buffer = addArena(result.getType(), shape);
+      outputs.push_back(addValue(result.getType(), buffer, shape, strides));
+    }
     values[result] = outputs.back();
     stepOf[result] = int32_t(block->steps.size());
   }
@@ -341,6 +376,8 @@ void BlockWriter::writeKernel(plan::KernelOp op) {
   step.inputs = std::move(inputs);
   step.outputs = std::move(outputs);
   step.numbers = std::move(numbers);
+  if (op.isForeign())
+    step.foreign = writer.foreign(op);
   step.program = tileProgram(op);
   step.program_inputs = int32_t(op.getExtras().size());
 }

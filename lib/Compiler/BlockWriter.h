@@ -31,6 +31,8 @@ public:
 
   /// The place of a kernel's name.
   int32_t kernel(llvm::StringRef name);
+  /// The place of a kernel that the program brings.
+  int32_t foreign(plan::KernelOp op);
   int32_t location(mlir::Location location);
   int32_t origin(mlir::Location location);
   int32_t constant(plan::ConstantOp op);
@@ -45,6 +47,7 @@ private:
   runtime::plan::PlanT &plan;
   const WeightFile &weights;
   llvm::StringMap<int32_t> kernels;
+  llvm::DenseMap<mlir::Attribute, int32_t> foreignKernels;
   llvm::StringMap<int32_t> locations;
   llvm::DenseMap<mlir::Location, int32_t> origins;
   llvm::DenseMap<mlir::Attribute, int32_t> constants;
@@ -93,6 +96,9 @@ private:
                              mlir::ValueRange open);
   /// Memory of its own for a tensor of these extents.
   int32_t addArena(mlir::Type type, llvm::ArrayRef<int32_t> shape);
+  /// The memory of an input that a program may write its result to; -1 if there
+  /// is none.
+  int32_t dyingInput(plan::KernelOp op);
   int32_t inputValue(mlir::Value tensor, int32_t index);
   /// Strides for axes in this order.
   std::vector<int32_t> stridesFor(llvm::ArrayRef<int32_t> shape,

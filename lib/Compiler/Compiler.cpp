@@ -6,6 +6,7 @@
 #include "Planner.h"
 #include "Writer.h"
 
+#include "corten/Metal/Compile.h"
 #include "corten/Runtime/PlanFile.h"
 #include "corten/Support/DiagnosticError.h"
 #include "corten/Support/ReadWindow.h"
@@ -73,8 +74,26 @@ private:
 };
 } // namespace
 
-FailureOr<OwningOpRef<ModuleOp>> corten::planProgram(ModuleOp program,
-                                                     StageTimes *times) {
+llvm::Expected<Precision> corten::parsePrecision(StringRef names) {
+  Precision precision;
+  SmallVector<StringRef> parts;
+  names.split(parts, ',', /*MaxSplit=*/-1, /*KeepEmpty=*/false);
+  for (StringRef name : parts) {
+    if (name == "bf16")
+      precision.factors = Factors::BF16;
+    else if (name == "int8")
+      precision.factors = Factors::Int8;
+    else if (name == "fast_math")
+      precision.isFastMath = true;
+    else
+      return llvm::createStringError("there is no precision '" + name +
+                                     "'; there are bf16 and int8");
+  }
+  return precision;
+}
+
+FailureOr<OwningOpRef<ModuleOp>>
+corten::planProgram(ModuleOp program, Precision precision, StageTimes *times) {
   MLIRContext *context = program.getContext();
   Stopwatch stages(times);
   OwningOpRef<ModuleOp> simple = program.clone();
@@ -95,7 +114,7 @@ FailureOr<OwningOpRef<ModuleOp>> corten::planProgram(ModuleOp program,
       if (graph.getPriv())
         continue;
       builder.setInsertionPointToEnd(plans->getBody());
-      if (failed(Planner(builder).plan(graph)))
+      if (failed(Planner(builder, precision).plan(graph)))
         return failure();
     }
     return success();
@@ -109,7 +128,10 @@ FailureOr<OwningOpRef<ModuleOp>> corten::planProgram(ModuleOp program,
     return failure();
   (void)stages.measure("fuse", [&] {
     fuseTiles(*plans);
+    fuseReductions(*plans);
     fuseEpilogues(*plans);
+    if (precision.factors == Factors::BF16)
+      storeNarrow(*plans);
     return true;
   });
   return plans;
@@ -120,6 +142,9 @@ namespace {
 struct PlanPass : PassWrapper<PlanPass, OperationPass<ModuleOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(PlanPass)
 
+  PlanPass() = default;
+  PlanPass(const PlanPass &other) : PassWrapper(other) {}
+
   StringRef getArgument() const override { return "coreai-to-plan"; }
   StringRef getDescription() const override {
     return "Puts the plan of a program in its place";
@@ -129,17 +154,55 @@ struct PlanPass : PassWrapper<PlanPass, OperationPass<ModuleOp>> {
   }
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    FailureOr<OwningOpRef<ModuleOp>> plans = planProgram(module);
+    llvm::Expected<Precision> chosen = parsePrecision(precision);
+    if (!chosen) {
+      module.emitError(llvm::toString(chosen.takeError()));
+      return signalPassFailure();
+    }
+    FailureOr<OwningOpRef<ModuleOp>> plans = planProgram(module, *chosen);
     if (failed(plans))
       return signalPassFailure();
     module.getBody()->clear();
     module.getBody()->getOperations().splice(
         module.getBody()->end(), (*plans)->getBody()->getOperations());
   }
+
+  Option<std::string> precision{
+      *this, "precision",
+      llvm::cl::desc("What is allowed: bf16 or int8, fast_math")};
 };
 } // namespace
 
 void corten::registerCompilerPasses() { PassRegistration<PlanPass>(); }
+
+/// That the kernels which a program brings can be run here: better said now
+/// than when the plan is loaded.
+static LogicalResult buildForeign(ModuleOp plans) {
+  llvm::DenseSet<Attribute> built;
+  WalkResult result = plans.walk([&](plan::KernelOp op) {
+    if (!op.isForeign())
+      return WalkResult::advance();
+    auto name = op->getAttrOfType<StringAttr>(plan::KernelOp::kForeignName);
+    auto source = op->getAttrOfType<StringAttr>(plan::KernelOp::kForeignSource);
+    if (!built.insert(source).second)
+      return WalkResult::advance();
+    llvm::Expected<metal::BuiltKernel> kernel =
+        metal::buildKernel(name, source);
+    if (!kernel) {
+      emitError(op.getLoc(), llvm::toString(kernel.takeError()));
+      return WalkResult::interrupt();
+    }
+    if (kernel->buffers.size() != op.getInputs().size() + op.getNumResults()) {
+      emitError(op.getLoc(), "the Metal kernel '")
+          << name.getValue() << "' has " << kernel->buffers.size()
+          << " buffers, and is given "
+          << op.getInputs().size() + op.getNumResults();
+      return WalkResult::interrupt();
+    }
+    return WalkResult::advance();
+  });
+  return failure(result.wasInterrupted());
+}
 
 /// When a file was last changed, in nanoseconds.
 static int64_t changeTime(StringRef path) {
@@ -154,8 +217,9 @@ corten::compileProgram(ModuleOp program, const CompileOptions &options) {
   MLIRContext *context = program.getContext();
   loadCompilerDialects(*context);
   DiagnosticError error(context);
-  FailureOr<OwningOpRef<ModuleOp>> plans = planProgram(program);
-  if (failed(plans))
+  FailureOr<OwningOpRef<ModuleOp>> plans =
+      planProgram(program, options.precision);
+  if (failed(plans) || failed(buildForeign(**plans)))
     return error.take("the program cannot be planned");
   runtime::plan::PlanT plan = writePlan(**plans, {options.weightFile});
   plan.version = runtime::kPlanVersion;

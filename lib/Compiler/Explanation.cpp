@@ -2,6 +2,7 @@
 
 #include "corten/Compiler/Explanation.h"
 
+#include "Decompression.h"
 #include "Fusion.h"
 
 #include "corten/Dialect/DebugInfo/IR/SourceLine.h"
@@ -68,16 +69,25 @@ static void explainFunction(plan::FunctionOp function, llvm::raw_ostream &out) {
   Table kernels({">step", "kernel", "result", "order in memory", "program",
                  ">operations", "line"});
   Table apart({">step", "not fused with", "because"});
+  Table expanded({"compressed weights made floats", "line", "because"});
   llvm::DenseMap<Operation *, size_t> numbers;
   size_t numPrepared = 0;
-  bool isApart = false;
+  size_t numPairs = 0, numQuads = 0;
+  bool isApart = false, isExpanded = false;
   function.walk([&](plan::KernelOp op) {
     if (op.getPrepared()) {
       ++numPrepared;
+      if (auto why = op->getAttrOfType<StringAttr>(kExpandedAttr)) {
+        isExpanded = true;
+        expanded.add(
+            {shapeOf(op.getResult(0).getType()), lineOf(op), why.str()});
+      }
       return;
     }
     size_t number = numbers.size();
     numbers[op] = number;
+    numPairs += op.getKernel().ends_with("Pairs");
+    numQuads += op.getKernel().ends_with("Quads");
     size_t operations = debuginfo::originOf(op.getLoc()).operations.size();
     kernels.add({std::to_string(number), op.getKernel().str(),
                  op.getNumResults() ? shapeOf(op.getResult(0).getType()) : "",
@@ -94,11 +104,19 @@ static void explainFunction(plan::FunctionOp function, llvm::raw_ostream &out) {
   });
   out << function.getSymName() << ": " << numbers.size()
       << " kernels in a call, " << numPrepared << " when the plan is loaded\n";
+  if (numPairs)
+    out << "  products rounded to bf16: " << numPairs << '\n';
+  if (numQuads)
+    out << "  products quantized to int8: " << numQuads << '\n';
   kernels.printPlain(out, 2);
-  if (!isApart)
-    return;
-  out << '\n';
-  apart.printPlain(out, 2);
+  if (isApart) {
+    out << '\n';
+    apart.printPlain(out, 2);
+  }
+  if (isExpanded) {
+    out << '\n';
+    expanded.printPlain(out, 2);
+  }
 }
 
 void corten::explainPlan(ModuleOp plans, const StageTimes &times,

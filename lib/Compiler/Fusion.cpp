@@ -2,6 +2,7 @@
 
 #include "Fusion.h"
 
+#include "corten/Runtime/Modes.h"
 #include "corten/Runtime/TileProgram.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/IRMapping.h"
@@ -119,8 +120,7 @@ static void makeImmediates(plan::KernelOp op) {
 // Tiles into tiles
 //===----------------------------------------------------------------------===//
 
-/// Whether the elements of two tensors lie in the same order.
-static bool isSameLayout(plan::KernelOp a, plan::KernelOp b) {
+bool corten::isSameLayout(plan::KernelOp a, plan::KernelOp b) {
   auto shapeOf = [](plan::KernelOp op) {
     return cast<RankedTensorType>(op.getResult(0).getType()).getShape();
   };
@@ -217,12 +217,74 @@ static void forEachBlock(ModuleOp plans, void (*function)(Block &)) {
 void corten::fuseTiles(ModuleOp plans) { forEachBlock(plans, &fuseTilesIn); }
 
 //===----------------------------------------------------------------------===//
+// Tiles into reductions
+//===----------------------------------------------------------------------===//
+
+/// What a kernel does that reduces; nothing if it is none.
+static std::optional<runtime::ReduceMode> reduceMode(StringRef kernel) {
+  using runtime::ReduceMode;
+  return llvm::StringSwitch<std::optional<ReduceMode>>(kernel)
+      .Case("ReduceSum", ReduceMode::Sum)
+      .Case("ReduceMean", ReduceMode::Mean)
+      .Case("ReduceProduct", ReduceMode::Product)
+      .Case("ReduceMax", ReduceMode::Max)
+      .Case("ReduceMin", ReduceMode::Min)
+      .Case("ReduceAll", ReduceMode::All)
+      .Case("ReduceAny", ReduceMode::Any)
+      .Default(std::nullopt);
+}
+
+/// Whether a reduction of these elements in lanes means the same. Whole numbers
+/// of fewer bits wrap around sooner, and the mean of whole numbers is rounded
+/// in another way.
+static bool reducesInLanes(runtime::ReduceMode mode, Type element) {
+  using runtime::ReduceMode;
+  if (mode == ReduceMode::All || mode == ReduceMode::Any)
+    return element.isInteger(1);
+  return isa<FloatType>(element) ||
+         (element.isSignedInteger(32) && mode != ReduceMode::Mean);
+}
+
+static void fuseReductionsIn(Block &block) {
+  for (Operation &op : llvm::make_early_inc_range(block.getOperations())) {
+    auto reduction = dyn_cast<plan::KernelOp>(op);
+    std::optional<runtime::ReduceMode> mode =
+        reduction ? reduceMode(reduction.getKernel()) : std::nullopt;
+    if (!mode || reduction.getPrepared())
+      continue;
+    plan::KernelOp tile = fusableTile(reduction.getInputs()[0], reduction);
+    if (!tile || !reducesInLanes(
+                     *mode, getElementTypeOrSelf(tile.getResult(0).getType())))
+      continue;
+    OpBuilder builder(reduction);
+    auto fused = plan::KernelOp::create(
+        builder, builder.getFusedLoc({reduction.getLoc(), tile.getLoc()}),
+        reduction.getResultTypes(), builder.getStringAttr("TileReduce"),
+        ValueRange(), tile.getExtras(), ValueRange(), reduction.getSizes(),
+        builder.getDenseI64ArrayAttr({int64_t(*mode)}),
+        reduction.getOrderAttr(), UnitAttr());
+    fused.getProgram().takeBody(tile.getProgram());
+    reduction.getResult(0).replaceAllUsesWith(fused.getResult(0));
+    reduction.erase();
+    tile.erase();
+  }
+}
+
+void corten::fuseReductions(ModuleOp plans) {
+  forEachBlock(plans, &fuseReductionsIn);
+}
+
+//===----------------------------------------------------------------------===//
 // Tiles into products
 //===----------------------------------------------------------------------===//
 
 static bool takesProgram(plan::KernelOp op) {
   return llvm::StringSwitch<bool>(op.getKernel())
-      .Cases({"MatMulPacked", "ConvolutionPacked", "ConvolutionDepthwise"},
+      .Cases({"MatMulPacked", "MatMulRouted", "MatMulCompressed", "MatMulPairs",
+              "MatMulQuads"},
+             true)
+      .Cases({"ConvolutionPacked", "ConvolutionPairs", "ConvolutionDepthwise",
+              "ConvolutionWinograd"},
              true)
       .Default(false);
 }

@@ -13,13 +13,23 @@
 
 namespace corten {
 
+/// Whether the elements of the first results of two kernels lie in the same
+/// order.
+bool isSameLayout(plan::KernelOp a, plan::KernelOp b);
+
 /// Joins tile programs that follow each other, and makes numbers of inputs that
 /// are the same everywhere.
 void fuseTiles(mlir::ModuleOp plans);
 
+/// Lets reductions compute what they reduce.
+void fuseReductions(mlir::ModuleOp plans);
+
 /// Lets products and convolutions do what is done with each element of their
 /// results.
 void fuseEpilogues(mlir::ModuleOp plans);
+
+/// Lets what is only multiplied in bf16 be stored so.
+void storeNarrow(mlir::ModuleOp plans);
 
 /// Of a tile program in a finished plan: what computes its inputs and might
 /// have been fused with it, and why that was not done.

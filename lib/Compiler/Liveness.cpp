@@ -11,6 +11,15 @@ Value corten::baseOf(Value tensor) {
   return tensor;
 }
 
+Value corten::updatedBy(Operation *op) {
+  if (auto insert = dyn_cast_if_present<plan::InsertOp>(op))
+    return insert.getTarget();
+  auto kernel = dyn_cast_if_present<plan::KernelOp>(op);
+  if (kernel && kernel.getKernel() == "ScatterNd" && !kernel.getPrepared())
+    return kernel.getInputs().front();
+  return {};
+}
+
 Liveness::Liveness(Block &block) : block(block) {
   unsigned place = 0;
   for (Operation &op : block) {
@@ -19,8 +28,11 @@ Liveness::Liveness(Block &block) : block(block) {
       // A view uses nothing before it is used.
       if (isa<plan::ViewOp>(inner))
         return;
+      // What a store writes to it does not read.
+      auto store = dyn_cast<plan::StoreOp>(inner);
       for (Value operand : inner->getOperands())
-        if (isa<RankedTensorType>(operand.getType()))
+        if (isa<RankedTensorType>(operand.getType()) &&
+            !(store && operand == store.getState()))
           lastUses[baseOf(operand)] = place;
     });
     ++place;
@@ -28,22 +40,42 @@ Liveness::Liveness(Block &block) : block(block) {
   for (auto store : block.getOps<plan::StoreOp>()) {
     SmallVector<Operation *> chain;
     Value value = baseOf(store.getValue());
-    while (auto insert = value.getDefiningOp<plan::InsertOp>()) {
-      chain.push_back(insert);
-      value = insert.getTarget();
+    while (Value target = updatedBy(value.getDefiningOp())) {
+      chain.push_back(value.getDefiningOp());
+      value = target;
     }
     if (value == store.getState())
       stateUpdates.insert(chain.begin(), chain.end());
   }
+  for (auto op : block.getOps<plan::ReturnOp>())
+    for (Value operand : op->getOperands())
+      results.insert(baseOf(operand));
+}
+
+bool Liveness::isResultOfState(Operation *op) const {
+  if (!results.contains(op->getResult(0)))
+    return false;
+  Value value = op->getResult(0);
+  while (Value target = updatedBy(value.getDefiningOp()))
+    value = target;
+  return isa<BlockArgument>(value);
 }
 
 bool Liveness::isLastUse(Value tensor, Operation *op) const {
   return lastUses.lookup(baseOf(tensor)) <= places.lookup(op);
 }
 
-bool Liveness::isInPlace(plan::InsertOp op) const {
-  Value target = op.getTarget();
-  if (!isLastUse(target, op) || baseOf(op.getUpdate()) == target)
+bool Liveness::isInPlace(Operation *op) const {
+  Value target = updatedBy(op);
+  if (!target || !isLastUse(target, op) || isResultOfState(op))
+    return false;
+  // What is written must not be read from where it is written to.
+  auto isOther = [&](Value operand) {
+    return isa<RankedTensorType>(operand.getType()) && operand != target &&
+           baseOf(operand) == target;
+  };
+  if (llvm::count(op->getOperands(), target) != 1 ||
+      llvm::any_of(op->getOperands(), isOther))
     return false;
   if (auto argument = dyn_cast<BlockArgument>(target))
     return argument.getOwner() == &block && stateUpdates.contains(op);

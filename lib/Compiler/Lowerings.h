@@ -37,6 +37,22 @@ bool lowerNormalization(mlir::Operation *op, Planner &planner);
 /// has been emitted if the engine cannot run it.
 mlir::FailureOr<Form> convolved(mlir::Operation *op, Planner &planner,
                                 const Form &weight);
+/// How the window of a convolution moves.
+struct WindowForm {
+  llvm::ArrayRef<Size> extents;
+  llvm::ArrayRef<Size> strides;
+  llvm::ArrayRef<Size> dilations;
+  int64_t groups;
+};
+/// The side of the squares that a convolution is computed by; nothing if it is
+/// better done as it is. `space`: the extents of the result. `isFastMath`: it
+/// need not be as exact.
+std::optional<int64_t> winogradSquareOf(mlir::Operation *op,
+                                        const WindowForm &window,
+                                        llvm::ArrayRef<Size> space,
+                                        bool isFastMath);
+/// Its weights for that, when the plan is loaded.
+Form winogradWeights(Planner &planner, const Form &weight, int64_t square);
 /// An operation that scales or moves the channels of a convolution by constants
 /// becomes a part of it. False if it does not.
 bool lowerScaledConvolution(mlir::Operation *op, Planner &planner);

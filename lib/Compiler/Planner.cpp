@@ -63,20 +63,31 @@ static SmallVector<int64_t> knownOnes(ArrayRef<Size> list) {
   });
 }
 
-/// How all of a base lies, which is no view.
-static std::optional<Form> naturalForm(Planner &planner, Value base) {
+/// Whether a size is what the call says of an axis.
+static bool isExtentOf(Size size, Value tensor, size_t axis) {
+  auto value = dyn_cast_if_present<Value>(size);
+  auto op = value ? value.getDefiningOp<plan::ExtentOp>() : nullptr;
+  return op && op.getTensor() == tensor && op.getAxis() == axis;
+}
+
+/// How all of the base of a form lies, which is no view.
+static std::optional<Form> naturalForm(Planner &planner, const Form &form) {
+  Value base = form.base;
   auto result = dyn_cast<OpResult>(base);
   auto kernel = result ? dyn_cast<plan::KernelOp>(result.getOwner()) : nullptr;
   auto type = cast<RankedTensorType>(base.getType());
   SizeList extents;
   ValueRange open =
       kernel ? kernel.getSizesOf(result.getResultNumber()) : ValueRange();
-  for (int64_t extent : type.getShape()) {
+  for (auto [axis, extent] : llvm::enumerate(type.getShape())) {
     if (ShapedType::isStatic(extent)) {
       extents.push_back(planner.sizes.number(extent));
     } else if (!open.empty()) {
       extents.push_back(open.front());
       open = open.drop_front();
+    } else if (axis < form.rank() &&
+               isExtentOf(form.extents[axis], base, axis)) {
+      extents.push_back(form.extents[axis]);
     } else {
       return std::nullopt;
     }
@@ -88,7 +99,7 @@ static std::optional<Form> naturalForm(Planner &planner, Value base) {
 }
 
 Value Planner::value(const Form &form) {
-  std::optional<Form> natural = naturalForm(*this, form.base);
+  std::optional<Form> natural = naturalForm(*this, form);
   if (natural && natural->extents == form.extents &&
       natural->strides == form.strides && isKnown(form.offset, 0))
     return form.base;
@@ -165,6 +176,33 @@ Form Planner::kernel(const KernelCall &call) {
                isOrdered ? ArrayRef(order) : ArrayRef<int64_t>());
 }
 
+SmallVector<Form> Planner::foreign(StringRef name, StringRef source,
+                                   ArrayRef<Form> inputs,
+                                   ArrayRef<Size> numbers,
+                                   ArrayRef<SizeList> extents,
+                                   ArrayRef<Type> elements) {
+  SmallVector<Value> operands;
+  for (const Form &input : inputs)
+    operands.push_back(value(rowMajored(input)));
+  SmallVector<Type> types;
+  SmallVector<Value> open;
+  for (auto [shape, element] : llvm::zip_equal(extents, elements)) {
+    types.push_back(typeOf(shape, element));
+    llvm::append_range(open, openOnes(sizes, shape));
+  }
+  auto op = plan::KernelOp::create(
+      builder, location, types, builder.getStringAttr("Foreign"), operands,
+      ValueRange(), openOnes(sizes, numbers), open,
+      builder.getDenseI64ArrayAttr(knownOnes(numbers)), DenseI64ArrayAttr(),
+      UnitAttr());
+  op->setAttr(plan::KernelOp::kForeignName, builder.getStringAttr(name));
+  op->setAttr(plan::KernelOp::kForeignSource, builder.getStringAttr(source));
+  SmallVector<Form> results;
+  for (auto [result, shape] : llvm::zip_equal(op.getResults(), extents))
+    results.push_back(whole(result, shape));
+  return results;
+}
+
 Form Planner::elementwise(StringRef kernelName, ArrayRef<Form> inputs,
                           Type element) {
   KernelCall call;
@@ -200,7 +238,7 @@ static std::optional<SmallVector<Form>> asComputed(Planner &planner,
     if (!input.base.getDefiningOp<plan::KernelOp>() ||
         planner.isConstant(input))
       continue;
-    std::optional<Form> natural = naturalForm(planner, input.base);
+    std::optional<Form> natural = naturalForm(planner, input);
     if (!natural || natural->extents == input.extents ||
         !isRowMajor(sizes, *natural) || !isRowMajor(sizes, input) ||
         sizes.product(natural->extents) != sizes.product(input.extents))
@@ -353,11 +391,15 @@ SizeList Planner::broadcastExtents(ArrayRef<Form> forms) {
 //===----------------------------------------------------------------------===//
 
 /// The name that callers know a value by.
-static StringRef nameIn(ArrayAttr attributes, unsigned index, StringRef key) {
+template <typename T>
+static T attributeIn(ArrayAttr attributes, unsigned index, StringRef key) {
   if (!attributes || index >= attributes.size())
     return {};
-  auto own = cast<DictionaryAttr>(attributes[index]);
-  auto name = own.getAs<StringAttr>(key);
+  return cast<DictionaryAttr>(attributes[index]).getAs<T>(key);
+}
+
+static StringRef nameIn(ArrayAttr attributes, unsigned index, StringRef key) {
+  auto name = attributeIn<StringAttr>(attributes, index, key);
   return name ? name.getValue() : StringRef();
 }
 
@@ -377,8 +419,9 @@ static RankedTensorType argumentType(Value argument) {
 LogicalResult Planner::planArguments(coreai::GraphOp graph,
                                      plan::FunctionOp function) {
   ArrayAttr attributes = graph.getArgAttrsAttr();
-  SmallVector<Attribute> inputNames, stateNames;
+  SmallVector<Attribute> inputNames, stateNames, ranges;
   SmallVector<Value> inputs, stateful;
+  bool hasRanges = false;
   Block &body = graph.getBodyRegion().front();
   for (BlockArgument argument : body.getArguments()) {
     unsigned index = argument.getArgNumber();
@@ -390,7 +433,15 @@ LogicalResult Planner::planArguments(coreai::GraphOp graph,
         !nameIn(attributes, index, "MutableBuffers.buffer_mutation").empty();
     (isState ? stateNames : inputNames).push_back(builder.getStringAttr(given));
     (isState ? stateful : inputs).push_back(argument);
+    if (isState)
+      continue;
+    ArrayAttr range =
+        attributeIn<ArrayAttr>(attributes, index, "corten.shape_ranges");
+    hasRanges |= bool(range);
+    ranges.push_back(range ? range : builder.getArrayAttr({}));
   }
+  if (hasRanges)
+    function->setAttr(plan::FunctionOp::kRanges, builder.getArrayAttr(ranges));
   function.setInputsAttr(builder.getArrayAttr(inputNames));
   function.setStatesAttr(builder.getArrayAttr(stateNames));
   Block &block = function.getBody().front();
@@ -416,6 +467,14 @@ LogicalResult Planner::planArguments(coreai::GraphOp graph,
   return success();
 }
 
+/// Whether a form that has no gaps shows every element of what it is a view of.
+static bool isAllOfBase(Planner &planner, const Form &form) {
+  std::optional<Form> natural = naturalForm(planner, form);
+  return natural && isKnown(form.offset, 0) &&
+         planner.sizes.product(natural->extents) ==
+             planner.sizes.product(form.extents);
+}
+
 LogicalResult Planner::planResults(coreai::GraphOp graph,
                                    plan::FunctionOp function) {
   Block &body = graph.getBodyRegion().front();
@@ -432,6 +491,7 @@ LogicalResult Planner::planResults(coreai::GraphOp graph,
   }
   SmallVector<Attribute> outputNames;
   SmallVector<Value> outputs;
+  llvm::DenseSet<Value> taken;
   SmallVector<std::pair<Value, Value>> stores;
   for (auto [index, operand] : llvm::enumerate(output->getOperands())) {
     if (isa<coreai::TokenType>(operand.getType()))
@@ -446,11 +506,10 @@ LogicalResult Planner::planResults(coreai::GraphOp graph,
         name.empty() ? "out" + std::to_string(index) : name.str()));
     // Memory of its own, which the caller may take over or give.
     const Form &given = form(operand);
-    Value own = given.base;
-    bool isOwn = isa_and_present<plan::KernelOp>(own.getDefiningOp()) &&
+    bool isOwn = isa_and_present<plan::KernelOp>(given.base.getDefiningOp()) &&
                  !isConstant(given) && isRowMajor(sizes, given) &&
-                 value(given) == own && !llvm::is_contained(outputs, own);
-    outputs.push_back(isOwn ? own : freshCopy(given).base);
+                 isAllOfBase(*this, given) && taken.insert(given.base).second;
+    outputs.push_back(isOwn ? value(given) : freshCopy(given).base);
   }
   for (auto &[handle, state] : states)
     if (state.base != stateArguments[handle])

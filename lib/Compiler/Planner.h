@@ -9,6 +9,7 @@
 
 #include "Form.h"
 
+#include "corten/Compiler/Precision.h"
 #include "corten/Dialect/CoreAI/IR/CoreAIOps.h"
 #include "corten/Dialect/Plan/IR/PlanDialect.h"
 #include "corten/Runtime/ElementType.h"
@@ -39,8 +40,9 @@ using LaneBuilder =
 
 class Planner {
 public:
-  explicit Planner(mlir::OpBuilder &builder)
-      : builder(builder), sizes(builder), location(builder.getUnknownLoc()) {}
+  Planner(mlir::OpBuilder &builder, Precision precision)
+      : builder(builder), sizes(builder), location(builder.getUnknownLoc()),
+        precision(precision) {}
 
   /// Plans a graph that is an entry point. A message has been emitted if that
   /// fails.
@@ -69,6 +71,13 @@ public:
 
   /// Run once, when the plan is loaded, if everything it takes is constant.
   Form kernel(const KernelCall &call);
+  /// A kernel that the program brings. Inputs lie in row-major order, and so do
+  /// results, of which there may be several.
+  llvm::SmallVector<Form> foreign(llvm::StringRef name, llvm::StringRef source,
+                                  llvm::ArrayRef<Form> inputs,
+                                  llvm::ArrayRef<Size> numbers,
+                                  llvm::ArrayRef<SizeList> extents,
+                                  llvm::ArrayRef<mlir::Type> elements);
   /// A kernel that computes element by element, over what its inputs broadcast
   /// to.
   Form elementwise(llvm::StringRef kernel, llvm::ArrayRef<Form> inputs,
@@ -119,6 +128,17 @@ public:
   Sizes sizes;
   /// Of the operation that is being planned.
   mlir::Location location;
+  /// Of products with constant weights.
+  const Precision precision;
+
+  /// Parts of a constant that are taken by an index each, [..., 1].
+  struct Taken {
+    Form table;
+    Form indices;
+  };
+  /// By the values that they became, for products that would rather have them
+  /// where they are.
+  llvm::DenseMap<mlir::Value, Taken> taken;
 
 private:
   Form tileAsIs(llvm::ArrayRef<Form> inputs, mlir::Type element,

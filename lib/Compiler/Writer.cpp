@@ -30,6 +30,21 @@ int32_t PlanWriter::kernel(StringRef name) {
   return entry->second;
 }
 
+int32_t PlanWriter::foreign(plan::KernelOp op) {
+  auto name = op->getAttrOfType<StringAttr>(plan::KernelOp::kForeignName);
+  auto source = op->getAttrOfType<StringAttr>(plan::KernelOp::kForeignSource);
+  auto [entry, isNew] =
+      foreignKernels.try_emplace(source, int32_t(plan.foreign.size()));
+  if (isNew) {
+    auto kernel = std::make_unique<file::ForeignKernelT>();
+    kernel->language = "metal";
+    kernel->name = name.getValue().str();
+    kernel->source = source.getValue().str();
+    plan.foreign.push_back(std::move(kernel));
+  }
+  return entry->second;
+}
+
 int32_t PlanWriter::location(Location location) {
   FileLineColRange line = debuginfo::sourceLine(location);
   if (!line)
@@ -122,10 +137,37 @@ int32_t PlanWriter::prepared(Value result) {
 // Functions
 //===----------------------------------------------------------------------===//
 
+/// What a program says about the extents of its inputs, which the runtime holds
+/// those of a call against.
+static void addRanges(plan::FunctionOp function, file::BlockT &block) {
+  auto ranges = function->getAttrOfType<ArrayAttr>(plan::FunctionOp::kRanges);
+  if (!ranges)
+    return;
+  for (const auto &symbol : block.symbols) {
+    if (symbol->source != file::SymbolSource::InputExtent ||
+        size_t(symbol->index) >= ranges.size())
+      continue;
+    auto axes = dyn_cast<ArrayAttr>(ranges[size_t(symbol->index)]);
+    if (!axes || size_t(symbol->axis) >= axes.size())
+      continue;
+    auto limits = dyn_cast<ArrayAttr>(axes[size_t(symbol->axis)]);
+    auto limit = [&](size_t which) {
+      return limits && which < limits.size()
+                 ? dyn_cast<IntegerAttr>(limits[which])
+                 : IntegerAttr();
+    };
+    if (IntegerAttr least = limit(0))
+      symbol->low = std::max(symbol->low, least.getInt());
+    if (IntegerAttr most = limit(1))
+      symbol->high = most.getInt();
+  }
+}
+
 void PlanWriter::write(plan::FunctionOp function) {
   BlockWriter body(*this);
   Block &block = function.getBody().front();
   body.writeBody(block, {}, {});
+  addRanges(function, body.content());
   auto made = std::make_unique<file::FunctionT>();
   made->name = function.getSymName().str();
   unsigned next = 0;

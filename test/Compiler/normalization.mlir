@@ -98,3 +98,39 @@ coreai.graph @middle(%x: tensor<2x5x16xf32>) -> (tensor<2x5x16xf32>) {
   %9 = coreai.decomposable.broadcasting_mul %x, %8 : (tensor<2x5x16xf32>, tensor<2x1x16xf32>) -> tensor<2x5x16xf32>
   coreai.output %9 : tensor<2x5x16xf32>
 }
+
+// A bias without a weight, as is left of a weight of ones.
+// CHECK-LABEL: plan.function @biasAlone
+// CHECK: "LayerNorm"(%{{.*}}) numbers [1, {{[0-9]+}}] : (tensor<2x5x16xf32>, none, tensor<16xf32>) -> tensor<2x5x16xf32>
+// CHECK-NOT: "Tile"
+coreai.graph @biasAlone(%x: tensor<2x5x16xf32>, %b: tensor<16xf32>) -> (tensor<2x5x16xf32>) {
+  %1 = coreai.constant dense<2> : tensor<1xsi32>
+  %2 = coreai.reduce_mean %x, %1 : (tensor<2x5x16xf32>, tensor<1xsi32>) -> tensor<2x5x1xf32>
+  %3 = coreai.decomposable.broadcasting_sub %x, %2 : (tensor<2x5x16xf32>, tensor<2x5x1xf32>) -> tensor<2x5x16xf32>
+  %4 = coreai.mul %3, %3 : (tensor<2x5x16xf32>, tensor<2x5x16xf32>) -> tensor<2x5x16xf32>
+  %5 = coreai.reduce_mean %4, %1 : (tensor<2x5x16xf32>, tensor<1xsi32>) -> tensor<2x5x1xf32>
+  %6 = coreai.constant dense<9.99999974E-6> : tensor<f32>
+  %7 = coreai.decomposable.broadcasting_add %5, %6 : (tensor<2x5x1xf32>, tensor<f32>) -> tensor<2x5x1xf32>
+  %8 = coreai.rsqrt %7 : tensor<2x5x1xf32> -> tensor<2x5x1xf32>
+  %9 = coreai.decomposable.broadcasting_mul %3, %8 : (tensor<2x5x16xf32>, tensor<2x5x1xf32>) -> tensor<2x5x16xf32>
+  %10 = coreai.decomposable.broadcasting_add %9, %b : (tensor<2x5x16xf32>, tensor<16xf32>) -> tensor<2x5x16xf32>
+  coreai.output %10 : tensor<2x5x16xf32>
+}
+
+// What is added is no bias.
+// CHECK-LABEL: plan.function @residualAlone
+// CHECK: "LayerNorm"
+// CHECK: "Tile"
+coreai.graph @residualAlone(%x: tensor<2x5x16xf32>, %r: tensor<2x5x16xf32>) -> (tensor<2x5x16xf32>) {
+  %1 = coreai.constant dense<2> : tensor<1xsi32>
+  %2 = coreai.reduce_mean %x, %1 : (tensor<2x5x16xf32>, tensor<1xsi32>) -> tensor<2x5x1xf32>
+  %3 = coreai.decomposable.broadcasting_sub %x, %2 : (tensor<2x5x16xf32>, tensor<2x5x1xf32>) -> tensor<2x5x16xf32>
+  %4 = coreai.mul %3, %3 : (tensor<2x5x16xf32>, tensor<2x5x16xf32>) -> tensor<2x5x16xf32>
+  %5 = coreai.reduce_mean %4, %1 : (tensor<2x5x16xf32>, tensor<1xsi32>) -> tensor<2x5x1xf32>
+  %6 = coreai.constant dense<9.99999974E-6> : tensor<f32>
+  %7 = coreai.decomposable.broadcasting_add %5, %6 : (tensor<2x5x1xf32>, tensor<f32>) -> tensor<2x5x1xf32>
+  %8 = coreai.rsqrt %7 : tensor<2x5x1xf32> -> tensor<2x5x1xf32>
+  %9 = coreai.decomposable.broadcasting_mul %3, %8 : (tensor<2x5x16xf32>, tensor<2x5x1xf32>) -> tensor<2x5x16xf32>
+  %10 = coreai.add %9, %r : (tensor<2x5x16xf32>, tensor<2x5x16xf32>) -> tensor<2x5x16xf32>
+  coreai.output %10 : tensor<2x5x16xf32>
+}

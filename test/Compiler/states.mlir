@@ -14,3 +14,17 @@ coreai.graph @cache(%x: tensor<1x4xf32> {coreai.name = "x"}, %k: tensor<8x4xf32>
   %1 = coreai.reduce_sum %0, %axis : (tensor<8x4xf32>, tensor<1xsi32>) -> tensor<1x4xf32>
   coreai.output %0, %1 : tensor<8x4xf32>, tensor<1x4xf32>
 }
+
+// All of a state whose extents calls say is the state itself, and no view: an
+// update can be made where it lies.
+// CHECK-LABEL: plan.function @rows
+// CHECK: ^bb0(%[[X:.*]]: tensor<1x4xf32>, %[[AT:.*]]: tensor<1x1xsi32>, %[[K:.*]]: tensor<?x4xf32>):
+// CHECK: %[[NEW:.*]] = plan.kernel "ScatterNd"(%[[K]], %[[AT]], %[[X]])
+// CHECK: plan.store %[[NEW]] to %[[K]]
+coreai.graph @rows(%x: tensor<1x4xf32> {coreai.name = "x"}, %at: tensor<1x1xsi32> {coreai.name = "at"}, %k: tensor<?x4xf32> {MutableBuffers.buffer_mutation = "k", coreai.name = "k"}) -> (tensor<?x4xf32> {coreai.name = "k"}) {
+  %0 = coreai.scatter_nd %k with %x at %at {
+  ^bb0(%old: tensor<f32>, %new: tensor<f32>):
+    coreai.yield %new : tensor<f32>
+  } : (tensor<?x4xf32>, tensor<1x4xf32>, tensor<1x1xsi32>) to tensor<?x4xf32>
+  coreai.output %0 : tensor<?x4xf32>
+}

@@ -6,6 +6,7 @@
 #define CORTEN_COMPILER_COMPILER_H
 
 #include "corten/Compiler/Explanation.h"
+#include "corten/Compiler/Precision.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
 #include "llvm/Support/Error.h"
@@ -19,6 +20,7 @@ class DialectRegistry;
 namespace corten {
 
 struct CompileOptions {
+  Precision precision;
   /// The file that lies behind the program's weights, mapped: those that lie in
   /// it are not copied into the plan.
   llvm::ArrayRef<char> weightFile;
@@ -38,7 +40,8 @@ void registerCompilerPasses();
 /// is. A message has been emitted where that fails. `times` gets what stages
 /// took.
 mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>>
-planProgram(mlir::ModuleOp program, StageTimes *times = nullptr);
+planProgram(mlir::ModuleOp program, Precision precision = {},
+            StageTimes *times = nullptr);
 
 /// The bytes of a plan file.
 llvm::Expected<std::string> compileProgram(mlir::ModuleOp program,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Branches, loops and states.
+// Branches, loops, states, and kernels that a program brings.
 
 #include "../Lowerings.h"
 
@@ -102,5 +102,29 @@ LogicalResult corten::lowerReadHandle(coreai::ReadHandleOp op,
 LogicalResult corten::lowerWriteHandle(coreai::WriteHandleOp op,
                                        Planner &planner) {
   planner.setState(op.getHandle(), planner.form(op.getData()));
+  return success();
+}
+
+LogicalResult corten::lowerMetalKernel(coreai::Metal4KernelOp op,
+                                       Planner &planner) {
+  SmallVector<Form> inputs;
+  for (Value argument : op.getKernelArgs())
+    inputs.push_back(planner.form(argument));
+  SizeList numbers = planner.numbers(op.getThreadsPerGrid());
+  llvm::append_range(numbers, planner.numbers(op.getThreadsPerThreadGroup()));
+  SmallVector<SizeList> extents;
+  SmallVector<Type> elements;
+  for (auto [result, shape] :
+       llvm::zip_equal(op.getOutputs(), op.getResultShapes())) {
+    SizeList &sizes = extents.emplace_back(planner.numbers(shape));
+    planner.refine(sizes, result.getType());
+    elements.push_back(
+        cast<RankedTensorType>(result.getType()).getElementType());
+  }
+  SmallVector<Form> results =
+      planner.foreign(op.getKernelName(), op.getKernelSource(), inputs, numbers,
+                      extents, elements);
+  for (auto [result, form] : llvm::zip_equal(op.getOutputs(), results))
+    planner.setForm(result, form);
   return success();
 }

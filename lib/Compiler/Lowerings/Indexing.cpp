@@ -2,6 +2,7 @@
 //
 // What reads or writes elements at computed places.
 
+#include "../Decompression.h"
 #include "../Lowerings.h"
 
 #include "corten/Runtime/Modes.h"
@@ -9,10 +10,24 @@
 using namespace corten;
 using namespace mlir;
 
+/// The indices of whole parts of `input` along its first axis, [parts, 1];
+/// nothing if elements have indices of their own.
+static std::optional<Form> indicesOfParts(Planner &planner, const Form &input,
+                                          const Form &indices) {
+  for (unsigned axis = 1; axis < input.rank(); ++axis)
+    if (!isKnown(indices.strides[axis], 0) ||
+        indices.extents[axis] != input.extents[axis])
+      return std::nullopt;
+  Form result = indices;
+  result.extents = {indices.extents[0], planner.sizes.number(1)};
+  result.strides = {indices.strides[0], planner.sizes.number(0)};
+  return result;
+}
+
 LogicalResult corten::lowerGatherAlongAxis(coreai::GatherAlongAxisOp op,
                                            Planner &planner) {
-  const Form &input = planner.form(op.getInput());
-  const Form &indices = planner.form(op.getIndices());
+  const Form input = planner.form(op.getInput());
+  const Form indices = planner.form(op.getIndices());
   auto axis = planner.axis(op.getAxis(), input.rank());
   if (!axis)
     return cannotRun(op) << "the axis is not known";
@@ -22,24 +37,36 @@ LogicalResult corten::lowerGatherAlongAxis(coreai::GatherAlongAxisOp op,
   call.numbers = {planner.sizes.number(*axis)};
   call.extents = indices.extents;
   call.element = input.element;
-  planner.setForm(op, planner.kernel(call));
+  Form result = planner.kernel(call);
+  if (*axis == 0 && planner.isConstant(input))
+    if (auto parts = indicesOfParts(planner, input, indices))
+      planner.taken[result.base] = {input, *parts};
+  planner.setForm(op, result);
   return success();
 }
 
 LogicalResult corten::lowerGatherNd(coreai::GatherNdOp op, Planner &planner) {
-  const Form &input = planner.form(op.getInput());
-  const Form &indices = planner.form(op.getIndices());
+  const Form input = planner.form(op.getInput());
+  const Form indices = planner.form(op.getIndices());
   std::optional<int64_t> depth =
       indices.rank() ? known(indices.extents.back()) : std::nullopt;
   if (!depth || *depth > int64_t(input.rank()))
     return cannotRun(op) << "it is not known how many axes are indexed";
+  if (*depth == 1)
+    if (auto rows = decompressedRows(planner, input, indices)) {
+      planner.setForm(op, *rows);
+      return success();
+    }
   KernelCall call;
   call.kernel = "GatherNd";
   call.inputs = {input, indices};
   call.extents.assign(indices.extents.begin(), indices.extents.end() - 1);
   call.extents.append(input.extents.begin() + *depth, input.extents.end());
   call.element = input.element;
-  planner.setForm(op, planner.kernel(call));
+  Form result = planner.kernel(call);
+  if (*depth == 1 && planner.isConstant(input))
+    planner.taken[result.base] = {input, indices};
+  planner.setForm(op, result);
   return success();
 }
 

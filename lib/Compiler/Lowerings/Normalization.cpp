@@ -239,15 +239,22 @@ bool corten::lowerNormalization(Operation *op, Planner &planner) {
   if (kind == "add") {
     for (unsigned side : {0, 1}) {
       Value scaled = op->getOperand(side);
-      Operation *mul = definedBy(withoutCasts(scaled), "mul");
-      if (!mul || !scaled.hasOneUse())
+      if (!scaled.hasOneUse())
         continue;
-      if ((norm = matchScaled(mul, planner))) {
-        norm->bias = op->getOperand(1 - side);
-        break;
-      }
+      Operation *mul = definedBy(withoutCasts(scaled), "mul");
+      norm = mul ? matchScaled(mul, planner) : std::nullopt;
+      // A weight of ones is gone.
+      if (!norm)
+        norm = matchPlain(scaled, planner);
+      if (!norm)
+        continue;
+      norm->bias = op->getOperand(1 - side);
+      if (emitNormalization(op, *norm, planner))
+        return true;
     }
-  } else if (kind == "mul") {
+    return false;
+  }
+  if (kind == "mul") {
     norm = matchPlain(op->getResult(0), planner);
     if (!norm)
       norm = matchScaled(op, planner);

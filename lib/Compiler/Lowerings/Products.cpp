@@ -4,6 +4,7 @@
 // constant are packed once, when the plan is loaded; convolutions leave
 // channels last in memory.
 
+#include "../Decompression.h"
 #include "../Lowerings.h"
 #include "../Patterns.h"
 
@@ -18,8 +19,7 @@ static bool isPackable(Type element) {
   return element.isF32() || element.isF16() || element.isBF16();
 }
 
-/// A matrix `[..., k, n]` in panels, when the plan is loaded.
-static Form packed(Planner &planner, const Form &matrix) {
+Form corten::packedMatrix(Planner &planner, const Form &matrix) {
   Sizes &sizes = planner.sizes;
   KernelCall call;
   call.kernel = "PackMatrix";
@@ -33,9 +33,91 @@ static Form packed(Planner &planner, const Form &matrix) {
   return planner.kernel(call);
 }
 
+/// Matrices `[..., taps, k, n]`, rounded to bf16 and in pairs of k.
+static Form inPairs(Planner &planner, const Form &matrices) {
+  Sizes &sizes = planner.sizes;
+  unsigned rank = matrices.rank();
+  Size pairs = sizes.divideUp(matrices.extents[rank - 2], sizes.number(2));
+  KernelCall call;
+  call.kernel = "PackPairs";
+  call.inputs = {matrices};
+  call.extents.assign(matrices.extents.begin(), matrices.extents.end() - 3);
+  call.extents.append({sizes.divideUp(matrices.extents[rank - 1],
+                                      sizes.number(runtime::kPanelWidth)),
+                       sizes.mul(matrices.extents[rank - 3], pairs),
+                       sizes.number(runtime::kPairRow)});
+  call.element = planner.builder.getBF16Type();
+  return planner.kernel(call);
+}
+
+/// A matrix `[k, n]`, quantized and in groups of four of k.
+static Form inQuads(Planner &planner, const Form &matrix) {
+  Sizes &sizes = planner.sizes;
+  KernelCall call;
+  call.kernel = "PackQuads";
+  call.inputs = {matrix};
+  call.extents = {
+      sizes.divideUp(matrix.extents[1], sizes.number(runtime::kPanelWidth)),
+      sizes.add(sizes.divideUp(matrix.extents[0], sizes.number(4)),
+                sizes.number(1)),
+      sizes.number(runtime::kQuadRow)};
+  call.element = planner.builder.getIntegerType(8, /*isSigned=*/false);
+  return planner.kernel(call);
+}
+
 //===----------------------------------------------------------------------===//
 // Matrices
 //===----------------------------------------------------------------------===//
+
+/// The product with a constant matrix, in the precision that is asked for.
+static void multiplyWith(Planner &planner, const Form &x, const Form &matrix,
+                         KernelCall &call) {
+  switch (planner.precision.factors) {
+  case Factors::Full:
+    call.kernel = "MatMulPacked";
+    call.inputs = {x, packedMatrix(planner, matrix)};
+    return;
+  case Factors::BF16: {
+    SizeList extents{planner.sizes.number(1), matrix.extents[0],
+                     matrix.extents[1]};
+    call.kernel = "MatMulPairs";
+    call.inputs = {x, inPairs(planner, planner.reshaped(matrix, extents))};
+    return;
+  }
+  case Factors::Int8:
+    call.kernel = "MatMulQuads";
+    call.inputs = {x, inQuads(planner, matrix)};
+    return;
+  }
+}
+
+/// A product with matrices that are taken from a constant, one for each place
+/// of a batch, as those of experts are: it reads them where they are. Nothing
+/// if the right side is something else.
+static std::optional<KernelCall> routedProduct(Planner &planner,
+                                               const Form &left,
+                                               const Form &right,
+                                               ArrayRef<Size> extents) {
+  Sizes &sizes = planner.sizes;
+  auto found = planner.taken.find(right.base);
+  if (found == planner.taken.end())
+    return std::nullopt;
+  const auto &[table, indices] = found->second;
+  ArrayRef<Size> batch = extents.drop_back(2);
+  if (table.rank() != 3 || !isPackable(table.element) ||
+      !isKnown(right.offset, 0) || !isRowMajor(sizes, right) ||
+      ArrayRef(right.extents).drop_back(2) != batch ||
+      ArrayRef(right.extents).take_back(2) !=
+          ArrayRef(table.extents).take_back(2) ||
+      sizes.product(batch) !=
+          sizes.product(ArrayRef(indices.extents).drop_back()))
+    return std::nullopt;
+  KernelCall call;
+  call.kernel = "MatMulRouted";
+  call.inputs = {left, packedMatrix(planner, table),
+                 planner.reshaped(indices, batch)};
+  return call;
+}
 
 LogicalResult corten::lowerProduct(Operation *op, Planner &planner) {
   if (lowerAttention(op, planner))
@@ -70,8 +152,19 @@ LogicalResult corten::lowerProduct(Operation *op, Planner &planner) {
   auto outer = llvm::to_vector(llvm::seq<int64_t>(0, y.rank() - 2));
   Form matrix = withoutAxes(y, outer);
   if (isOneMatrix && isPackable(y.element) && planner.isConstant(matrix)) {
-    call.kernel = "MatMulPacked";
-    call.inputs = {spread(x), packed(planner, matrix)};
+    StringRef why;
+    if (auto result =
+            compressedProduct(planner, spread(x), matrix, extents, why)) {
+      planner.setForm(op->getResult(0), *result);
+      return success();
+    }
+    multiplyWith(planner, spread(x), matrix, call);
+    if (!why.empty())
+      call.inputs[1]->base.getDefiningOp()->setAttr(
+          kExpandedAttr, planner.builder.getStringAttr(why));
+  } else if (auto routed = routedProduct(planner, spread(x), y, extents)) {
+    call.kernel = routed->kernel;
+    call.inputs = routed->inputs;
   } else {
     call.kernel = "MatMul";
     call.inputs = {spread(x), spread(y)};
@@ -147,7 +240,8 @@ static SmallVector<int64_t> channelsLast(unsigned rank) {
 
 /// The weight of a convolution, `[Cout, Cin / groups, window...]`, in panels
 /// for each group, with all taps of all channels in one column.
-static Form packedWindow(Planner &planner, const Form &weight, int64_t groups) {
+static Form packedWindow(Planner &planner, const Form &weight, int64_t groups,
+                         bool isPairs) {
   Sizes &sizes = planner.sizes;
   SizeList split = weight.extents;
   split[0] = sizes.divide(split[0], sizes.number(groups));
@@ -158,10 +252,18 @@ static Form packedWindow(Planner &planner, const Form &weight, int64_t groups) {
   permutation.append(llvm::to_vector(llvm::seq<int64_t>(3, byGroup.rank())));
   permutation.append({2, 1});
   Form inOrder = transposed(byGroup, permutation);
+  Size outputs = inOrder.extents.back();
+  if (isPairs) {
+    Size taps =
+        sizes.product(ArrayRef(inOrder.extents).drop_front().drop_back(2));
+    Size channels = inOrder.extents[inOrder.rank() - 2];
+    return inPairs(planner, planner.reshaped(inOrder, {inOrder.extents[0], taps,
+                                                       channels, outputs}));
+  }
   Size depth =
       sizes.product(ArrayRef(inOrder.extents).drop_front().drop_back());
-  return packed(planner, planner.reshaped(inOrder, {inOrder.extents[0], depth,
-                                                    inOrder.extents.back()}));
+  return packedMatrix(
+      planner, planner.reshaped(inOrder, {inOrder.extents[0], depth, outputs}));
 }
 
 /// The weight of a convolution in which each channel is on its own: taps, and
@@ -203,6 +305,19 @@ FailureOr<Form> corten::convolved(Operation *op, Planner &planner,
   bool isDepthwise = *groups > 1 && isKnown(margin.input.extents[1], *groups) &&
                      isKnown(weight.extents[0], *groups);
   bool isPacked = isPackable(weight.element) && planner.isConstant(weight);
+  call.order = channelsLast(weight.rank());
+  // With dots of pairs the direct form is as fast, or faster.
+  std::optional<int64_t> square;
+  if (planner.precision.factors != Factors::BF16)
+    square = winogradSquareOf(op, {window, strides, dilations, *groups},
+                              ArrayRef(call.extents).drop_front(2),
+                              planner.precision.isFastMath);
+  if (square) {
+    call.kernel = "ConvolutionWinograd";
+    call.inputs = {margin.input, winogradWeights(planner, weight, *square)};
+    call.numbers = margin.before;
+    return planner.kernel(call);
+  }
   if (isPacked)
     call.numbers.append(window.begin(), window.end());
   call.numbers.append(strides);
@@ -213,11 +328,17 @@ FailureOr<Form> corten::convolved(Operation *op, Planner &planner,
     call.inputs = {margin.input, depthwiseWindow(planner, weight)};
   } else {
     call.numbers.push_back(sizes.number(*groups));
-    call.kernel = isPacked ? "ConvolutionPacked" : "Convolution";
+    // Pairs of channels have to be of one group.
+    std::optional<int64_t> channels = known(weight.extents[1]);
+    bool isPairs = isPacked && planner.precision.factors == Factors::BF16 &&
+                   (*groups == 1 || (channels && *channels % 2 == 0));
+    call.kernel = isPairs    ? "ConvolutionPairs"
+                  : isPacked ? "ConvolutionPacked"
+                             : "Convolution";
     call.inputs = {margin.input,
-                   isPacked ? packedWindow(planner, weight, *groups) : weight};
+                   isPacked ? packedWindow(planner, weight, *groups, isPairs)
+                            : weight};
   }
-  call.order = channelsLast(weight.rank());
   return planner.kernel(call);
 }
 

@@ -57,9 +57,10 @@ LogicalResult KernelOp::verify() {
     return emitOpError("has ") << getNumbers().size() << " numbers for "
                                << numbers << " that are not known";
   if (getProgram().empty())
-    return isTile() ? emitOpError("has no program") : success();
+    return beginsWithProgram() ? emitOpError("has no program") : success();
   Block &block = getProgram().front();
-  if (block.getNumArguments() != getExtras().size() + (isTile() ? 0 : 1))
+  if (block.getNumArguments() !=
+      getExtras().size() + (beginsWithProgram() ? 0 : 1))
     return emitOpError("needs a program that takes what it gets");
   auto yield = dyn_cast<YieldOp>(block.getTerminator());
   if (!yield || yield.getValues().size() != getNumResults())

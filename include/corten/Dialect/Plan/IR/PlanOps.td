@@ -43,6 +43,11 @@ def Plan_FunctionOp : Plan_Op<
     $sym_name `inputs` $inputs `states` $states `outputs` $outputs
     attr-dict-with-keyword $body
   }];
+  let extraClassDeclaration = [{
+    /// By input: `[[least, most], ...]` for its axes, without the most where
+    /// there is no limit; or nothing.
+    static constexpr ::llvm::StringLiteral kRanges = "plan.ranges";
+  }];
 }
 
 def Plan_ReturnOp : Plan_Op<"return", [Pure, Terminator]> {
@@ -148,7 +153,16 @@ def Plan_KernelOp : Plan_Op<
     attr-dict-with-keyword ($program^)?
   }];
   let extraClassDeclaration = [{
+    /// Of a kernel that the program brings: its name and its source.
+    static constexpr ::llvm::StringLiteral kForeignName = "plan.foreign_name";
+    static constexpr ::llvm::StringLiteral kForeignSource =
+        "plan.foreign_source";
     bool isTile() { return getKernel() == "Tile"; }
+    /// Whether the program is what it begins with; others end with theirs.
+    bool beginsWithProgram() {
+      return isTile() || getKernel() == "TileReduce";
+    }
+    bool isForeign() { return getKernel() == "Foreign"; }
     /// The sizes of the extents of a result that are not known.
     ::mlir::ValueRange getSizesOf(unsigned result);
   }];

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What was planned as decompression of a constant, looked at again by what
+// would rather have it compressed.
+
+#ifndef CORTEN_LIB_COMPILER_DECOMPRESSION_H
+#define CORTEN_LIB_COMPILER_DECOMPRESSION_H
+
+#include "Planner.h"
+
+namespace corten {
+
+/// What a kernel has that expands compressed weights for a product: why it
+/// could not have them as they are.
+inline constexpr llvm::StringLiteral kExpandedAttr = "plan.expanded";
+
+/// The kernel that computes all of what a form is a view of when the plan is
+/// loaded, in row-major order; null if there is none.
+plan::KernelOp preparedKernel(const Form &form);
+
+/// An operand of such a kernel as a form; nothing if its sizes are not known.
+std::optional<Form> operandForm(Planner &planner, mlir::Value operand);
+
+/// What a prepared kernel only casts from a type of floats to another; null if
+/// it does anything else.
+mlir::Value castOperand(plan::KernelOp kernel);
+
+/// Whether all elements of a constant are zeros, of any type.
+bool isZero(const Form &form);
+
+/// A product whose right side, `matrix` [k, n], is a constant that is
+/// decompressed when the plan is loaded: it reads the compressed one. Nothing
+/// if it cannot; `why` says why not, and is empty if it is none.
+std::optional<Form> compressedProduct(Planner &planner, const Form &left,
+                                      const Form &matrix,
+                                      llvm::ArrayRef<Size> extents,
+                                      llvm::StringRef &why);
+
+/// Rows of a constant that is decompressed when the plan is loaded, by indices
+/// [..., 1]: only those are. Nothing if it is none, or rows cannot be told
+/// apart in it.
+std::optional<Form> decompressedRows(Planner &planner, const Form &table,
+                                     const Form &indices);
+
+/// A matrix `[..., k, n]` in panels, when the plan is loaded.
+Form packedMatrix(Planner &planner, const Form &matrix);
+
+} // namespace corten
+
+#endif // CORTEN_LIB_COMPILER_DECOMPRESSION_H
