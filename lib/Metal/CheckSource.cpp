@@ -46,6 +46,19 @@ static std::string threadValue(StringRef attribute, StringRef type) {
   return ("static_cast<" + type + ">(" + number + ")").str();
 }
 
+/// The function that runs one thread.
+static void writeEntry(StringRef function, ArrayRef<std::string> arguments,
+                       raw_ostream &stream) {
+  stream << "extern \"C\" __attribute__((visibility(\"default\"))) void\n"
+         << "corten_kernel(const CortenThread *corten_thread,\n"
+         << "              const CortenBuffer *corten_buffers) {\n"
+         << "  unsigned index = corten_thread->indexInGroup;\n"
+         << "  const unsigned *sizes = corten_thread->groupSize;\n"
+         << "  unsigned size = sizes[0] * sizes[1] * sizes[2];\n"
+         << "  " << function << "(" << join(arguments, ",\n      ")
+         << ");\n}\n";
+}
+
 Expected<std::string> corten::metal::checkSource(const Kernel &kernel,
                                                  ArrayRef<Operand> inputs,
                                                  ArrayRef<Operand> results) {
@@ -93,19 +106,103 @@ Expected<std::string> corten::metal::checkSource(const Kernel &kernel,
   }
 
   std::string result;
-  raw_string_ostream(result)
-      << "using namespace metal;\nusing namespace mpp::tensor_ops;\n"
-      << "#line 1 \"" << kHelperPart << "\"\n"
-      << *helpers << "\n#line 1 \"parameters\"\n"
-      << "static void corten_body(" << *parameters << ") {\n{\n"
-      << text->prologue << "#line 1 \"" << kBodyPart << "\"\n"
-      << *body << "\n}\n}\n"
-      << "extern \"C\" __attribute__((visibility(\"default\"))) void\n"
-      << "corten_kernel(const CortenThread *corten_thread,\n"
-      << "              const CortenBuffer *corten_buffers) {\n"
-      << "  unsigned index = corten_thread->indexInGroup;\n"
-      << "  const unsigned *sizes = corten_thread->groupSize;\n"
-      << "  unsigned size = sizes[0] * sizes[1] * sizes[2];\n"
-      << "  corten_body(" << join(arguments, ",\n              ") << ");\n}\n";
+  raw_string_ostream stream(result);
+  stream << "using namespace metal;\nusing namespace mpp::tensor_ops;\n"
+         << "#line 1 \"" << kHelperPart << "\"\n"
+         << *helpers << "\n#line 1 \"parameters\"\n"
+         << "static void corten_body(" << *parameters << ") {\n{\n"
+         << text->prologue << "#line 1 \"" << kBodyPart << "\"\n"
+         << *body << "\n}\n}\n";
+  writeEntry("corten_body", arguments, stream);
+  return result;
+}
+
+//===----------------------------------------------------------------------===//
+// The source of a program
+//===----------------------------------------------------------------------===//
+
+/// Where the parameters of a function stand, without the parentheses; empty if
+/// there is no such function.
+static StringRef parametersOf(StringRef name, StringRef source) {
+  auto isPart = [](char c) { return isAlnum(c) || c == '_'; };
+  for (size_t at = source.find(name); at != StringRef::npos;
+       at = source.find(name, at + 1)) {
+    StringRef rest = source.substr(at + name.size());
+    if ((at != 0 && isPart(source[at - 1])) || !rest.ltrim().starts_with("("))
+      continue;
+    rest = rest.ltrim().drop_front();
+    unsigned depth = 1;
+    for (size_t i = 0; i < rest.size(); ++i) {
+      depth += rest[i] == '(' ? 1 : 0;
+      depth -= rest[i] == ')' ? 1 : 0;
+      if (depth == 0)
+        return rest.take_front(i);
+    }
+  }
+  return {};
+}
+
+/// Parts that commas separate which stand in no brackets.
+static std::vector<StringRef> splitParameters(StringRef text) {
+  std::vector<StringRef> parts;
+  int depth = 0;
+  size_t start = 0;
+  for (size_t i = 0; i < text.size(); ++i) {
+    depth += StringRef("(<[").contains(text[i]) ? 1 : 0;
+    depth -= StringRef(")>]").contains(text[i]) ? 1 : 0;
+    if (text[i] == ',' && depth == 0) {
+      parts.push_back(text.slice(start, i).trim());
+      start = i + 1;
+    }
+  }
+  parts.push_back(text.substr(start).trim());
+  return parts;
+}
+
+Expected<Translation> corten::metal::translateSource(StringRef name,
+                                                     StringRef source) {
+  unsigned numShared = 0;
+  Expected<std::string> body = rewriteMetal(source, kSourcePart, numShared);
+  if (!body)
+    return body.takeError();
+  StringRef parameters = parametersOf(name, source);
+  if (parameters.empty())
+    return createStringError("cannot be checked: there is no function of this "
+                             "name in its source");
+  Translation result;
+  std::vector<std::string> arguments;
+  for (StringRef parameter : splitParameters(parameters)) {
+    auto [declaration, rest] = parameter.split("[[");
+    StringRef attribute = rest.split("]]").first.trim();
+    declaration = declaration.rtrim();
+    StringRef word = declaration.take_back(
+        declaration.size() -
+        (declaration.find_last_not_of("abcdefghijklmnopqrstuvwxyz"
+                                      "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") +
+         1));
+    StringRef type = declaration.drop_back(word.size()).rtrim();
+    unsigned slot = 0;
+    if (attribute.consume_front("buffer(")) {
+      // Inputs and results are bound in the order of their slots.
+      if (attribute.rtrim(")").trim().getAsInteger(10, slot) ||
+          slot != result.buffers.size())
+        return createStringError("cannot be checked: parameter '" + word +
+                                 "' is not the next buffer");
+      arguments.push_back(("metal::corten_parameter<" + type +
+                           ">::from(corten_buffers[" + Twine(slot) + "])")
+                              .str());
+      result.buffers.push_back(word.str());
+      continue;
+    }
+    arguments.push_back(threadValue(attribute, type));
+    if (arguments.back().empty())
+      return createStringError("cannot be checked: parameter '" + word +
+                               "' has the attribute '" + attribute +
+                               "', which no thread of a compute kernel has "
+                               "here");
+  }
+  raw_string_ostream stream(result.source);
+  stream << "#line 1 \"" << kSourcePart << "\"\n" << *body << "\n";
+  writeEntry(name, arguments, stream);
   return result;
 }

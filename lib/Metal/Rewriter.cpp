@@ -196,6 +196,13 @@ static bool isUnsupported(StringRef word) {
       "reduce_rows",
       "reduce_columns",
       "map_iterator",
+      // Not Metal: the machine that compiles must not see it.
+      "asm",
+      "__asm",
+      "__asm__",
+      "__has_include",
+      "__has_include_next",
+      "__has_embed",
   };
   return words.contains(word);
 }
@@ -341,6 +348,8 @@ Error Rewriter::rewriteDirective(size_t i) {
     blank(i, i + 1);
     return Error::success();
   }
+  if (name.starts_with("embed"))
+    return refuse(tokens[i], "'#embed' is not supported");
   size_t at = text.find("threadgroup");
   if (name.starts_with("define") && at != StringRef::npos &&
       !StringRef("_").contains(text.substr(at + 11, 1)) &&

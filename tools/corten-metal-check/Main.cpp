@@ -12,12 +12,16 @@
 //   grid X Y Z
 //   group X Y Z
 //   seconds N                when to give up
+//   orders 1|2               how often to run it; 2 unless it is said
+//   confined 1               rather fail than run it where the system does not
+//                            confine the process
 //   input|result NAME ELEMENT_BYTES RANK EXTENT...    innermost first
 //
 // What was found goes to standard output as JSON. The kernel runs twice, with
-// the threads in ascending and in descending order; the results of both runs
+// the threads in ascending and in descending order; the results of all runs
 // are written.
 
+#include "Confinement.h"
 #include "Scheduler.h"
 
 #include <csignal>
@@ -40,6 +44,8 @@ struct Job {
   unsigned grid[3] = {1, 1, 1};
   unsigned group[3] = {1, 1, 1};
   unsigned seconds = 10;
+  unsigned orders = 2;
+  bool isConfined = false;
   std::vector<Buffer> buffers;
 };
 
@@ -87,6 +93,10 @@ static Job readJob(const char *path) {
       line >> job.group[0] >> job.group[1] >> job.group[2];
     else if (word == "seconds")
       line >> job.seconds;
+    else if (word == "orders")
+      line >> job.orders;
+    else if (word == "confined")
+      line >> job.isConfined;
     else if (word == "input" || word == "result")
       job.buffers.push_back(readBuffer(line, word == "input"));
     else
@@ -138,6 +148,9 @@ static void onSignal(int number, siginfo_t *info, void *context) {
   } else if (number == SIGFPE) {
     scheduler->report("crash", "", "integer division by zero",
                       inKernel ? pc + 1 : 0);
+  } else if (number == SIGSYS) {
+    scheduler->report("crash", "", "the kernel asks the system for something",
+                      inKernel ? pc + 1 : 0);
   } else if (scheduler->isStackOverflow(info->si_addr)) {
     scheduler->report("crash", "", "the stack of the thread overflows",
                       inKernel ? pc + 1 : 0);
@@ -162,7 +175,7 @@ static void watchSignals(unsigned seconds) {
   struct sigaction action{};
   action.sa_sigaction = onSignal;
   action.sa_flags = SA_SIGINFO | SA_ONSTACK;
-  for (int number : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGALRM})
+  for (int number : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGSYS, SIGALRM})
     sigaction(number, &action, nullptr);
   timeLimit = seconds;
   itimerval timer{};
@@ -228,10 +241,10 @@ int main(int argc, char **argv) {
   if (argc != 2)
     fail("usage: corten-metal-check JOB");
   Job job = readJob(argv[1]);
-  KernelFn kernel = loadKernel(job.kernel);
 
   Memory memory;
   std::ifstream data(job.data, std::ios::binary);
+  std::ofstream out(job.results, std::ios::binary);
   std::vector<CortenBuffer> arguments;
   std::vector<Buffer *> results;
   for (Buffer &described : job.buffers) {
@@ -247,10 +260,17 @@ int main(int argc, char **argv) {
         {buffer.data, buffer.name.c_str(), buffer.extents.data()});
   }
 
-  Scheduler threads(kernel, job.grid, job.group, memory, arguments, findings);
   watchSignals(job.seconds);
-  std::ofstream out(job.results, std::ios::binary);
-  for (bool descending : {false, true}) {
+  // From here on code may be somebody else's.
+  bool isConfined = confine(Confinement::MayRead);
+  if (!isConfined && job.isConfined)
+    fail("the system does not let a process confine itself (seccomp)");
+  KernelFn kernel = loadKernel(job.kernel);
+  if (isConfined && !confine(Confinement::MayCompute))
+    fail("the process cannot be confined further");
+  Scheduler threads(kernel, job.grid, job.group, memory, arguments, findings);
+  for (unsigned order = 0; order < job.orders; ++order) {
+    bool descending = order == 1;
     if (descending)
       findings.stopCounting();
     threads.run(descending);

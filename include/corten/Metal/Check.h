@@ -22,6 +22,7 @@ namespace corten::metal {
 /// tables.
 inline constexpr llvm::StringRef kBodyPart = "src";
 inline constexpr llvm::StringRef kHelperPart = "helper_src";
+inline constexpr llvm::StringRef kSourcePart = "kernel_source";
 
 /// Turns Metal into C++ where headers and macros cannot: attributes vanish,
 /// threadgroup variables become references to storage that the group shares,
@@ -35,6 +36,19 @@ rewriteMetal(llvm::StringRef source, llvm::StringRef part, unsigned &numShared);
 llvm::Expected<std::string> checkSource(const Kernel &kernel,
                                         llvm::ArrayRef<Operand> inputs,
                                         llvm::ArrayRef<Operand> results);
+
+/// A kernel of a program, as C++ for the CPU.
+struct Translation {
+  /// A translation unit that runs one thread. Messages of the compiler have the
+  /// lines of the kernel's source, as of a file `kSourcePart`.
+  std::string source;
+  /// Names of the parameters that are buffers, by slot.
+  std::vector<std::string> buffers;
+};
+
+/// The same for the whole source of a kernel, of which only the name is known.
+llvm::Expected<Translation> translateSource(llvm::StringRef name,
+                                            llvm::StringRef source);
 
 struct SourceLine {
   std::string file;

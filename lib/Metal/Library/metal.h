@@ -68,6 +68,28 @@ corten_argument(const CortenBuffer &buffer) {
   return {static_cast<T *>(buffer.data), shape, buffer.name};
 }
 
+/// What a parameter of a kernel is given: a tensor, a number or memory.
+template <class P> struct corten_parameter;
+template <class T, class E, class... Tags>
+struct corten_parameter<tensor<T, E, Tags...>> {
+  static tensor<T, E, Tags...> from(const CortenBuffer &buffer) {
+    E shape;
+    for (size_t i = 0; i < E::rank(); ++i)
+      shape.sizes[i] = buffer.extents[i];
+    return {static_cast<T *>(buffer.data), shape, buffer.name};
+  }
+};
+template <class T> struct corten_parameter<T &> {
+  static T &from(const CortenBuffer &buffer) {
+    return *static_cast<T *>(buffer.data);
+  }
+};
+template <class T> struct corten_parameter<T *> {
+  static T *from(const CortenBuffer &buffer) {
+    return static_cast<T *>(buffer.data);
+  }
+};
+
 } // namespace metal
 
 #define device

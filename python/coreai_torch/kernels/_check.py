@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from coreai_torch.kernels._compiler import compile_kernel
 from coreai_torch.kernels._report import (
     KernelFinding,
     KernelReport,
@@ -24,8 +23,6 @@ from corten import _native
 
 if TYPE_CHECKING:
     from coreai_torch.kernels._kernel import TorchMetalKernel
-
-_RUNNER = Path(__file__).parent / "corten-metal-check"
 
 #: What a tensor is in Metal: its type there, and the type its data has.
 _METAL_TYPES = {
@@ -287,20 +284,20 @@ class _Check:
                 msg = f"kernel '{self.kernel.name}' {error}"
                 raise NotImplementedError(msg) from None
             raise
-        library, errors = compile_kernel(source)
-        for wrong in errors:
-            in_source = wrong.file in ("src", "helper_src")
+        library, errors = _native.compile_kernel(source)
+        for part, line, column, message in errors:
+            in_source = part in ("src", "helper_src")
             self.report.findings.append(
                 KernelFinding(
                     "compile error",
-                    wrong.message,
-                    part=wrong.file if in_source else "",
-                    line=wrong.line if in_source else 0,
-                    column=wrong.column if in_source else 0,
-                    text=self._text(wrong.file, wrong.line),
+                    message,
+                    part=part if in_source else "",
+                    line=line if in_source else 0,
+                    column=column if in_source else 0,
+                    text=self._text(part, line),
                 )
             )
-        return library
+        return Path(library) if library else None
 
     def execute(self, library: Path) -> list[list[torch.Tensor]]:
         """Run the kernel; returns the results of both orders of threads."""
@@ -325,7 +322,7 @@ class _Check:
     def _run_job(self, job: Path) -> dict[str, Any]:
         try:
             done = subprocess.run(
-                [str(_RUNNER), str(job)],
+                [_native.kernel_runner(), str(job)],
                 capture_output=True,
                 text=True,
                 errors="replace",
@@ -335,9 +332,6 @@ class _Check:
             )
         except subprocess.TimeoutExpired:
             done = None
-        except FileNotFoundError as error:
-            msg = f"{_RUNNER} is missing: the package was not built with it"
-            raise RuntimeError(msg) from error
         if done is None or done.returncode:
             kind = "no end" if done is None else "crash"
             how = "" if done is None else f" ({done.returncode}) {done.stderr}"

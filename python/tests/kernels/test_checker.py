@@ -8,13 +8,14 @@ import math
 import os
 import random
 import shutil
+from pathlib import Path
 
 import pytest
 import torch
 from support.kernels import Case, Tensor, numbers
 
 from coreai_torch import MetalParameter, TorchMetalKernel
-from coreai_torch.kernels import KernelReport, _check, _compiler
+from coreai_torch.kernels import KernelReport, _check
 from corten import _native
 
 ID = MetalParameter("id", "uint", "thread_position_in_grid")
@@ -185,25 +186,20 @@ def test_compiled_kernels_are_kept(tmp_path, monkeypatch):
     checked.check(X).raise_if_failed()
     kept = {path.name: path.stat().st_mtime_ns for path in tmp_path.iterdir()}
     assert sum(name.endswith(".so") for name in kept) == 1
-    monkeypatch.setattr(_compiler, "_run", None)
     checked.check(numbers(7)).raise_if_failed()
     assert kept == {path.name: path.stat().st_mtime_ns for path in tmp_path.iterdir()}
 
 
 def test_headers_that_were_written_again(tmp_path, monkeypatch):
     """A second checkout at the place of the first: the same text, newer files."""
-    headers = tmp_path / "metal"
-    shutil.copytree(_compiler._HEADERS, headers)
-    monkeypatch.setattr(_compiler, "_HEADERS", headers)
+    tools = tmp_path / "tools"
+    shutil.copytree(Path(_native.kernel_runner()).parent, tools)
+    monkeypatch.setenv("CORTEN_METAL", str(tools))
     monkeypatch.setenv("COREAI_TORCH_CACHE", str(tmp_path / "cache"))
-    _compiler._toolchain.cache_clear()
-    try:
-        kernel("o[id] = x[id];").check(X).raise_if_failed()
-        for header in headers.iterdir():
-            os.utime(header, (0, 0))
-        kernel("o[id] = x[id] + 0;").check(X).raise_if_failed()
-    finally:
-        _compiler._toolchain.cache_clear()
+    kernel("o[id] = x[id];").check(X).raise_if_failed()
+    for header in (tools / "metal").iterdir():
+        os.utime(header, (0, 0))
+    kernel("o[id] = x[id] + 0;").check(X).raise_if_failed()
 
 
 @pytest.mark.parametrize("chosen", ["", "/nowhere/clang++"])
@@ -213,14 +209,8 @@ def test_without_a_compiler(tmp_path, monkeypatch, chosen):
     else:
         monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setenv("COREAI_TORCH_CACHE", str(tmp_path))
-    _compiler._find_clang.cache_clear()
-    _compiler._toolchain.cache_clear()
-    try:
-        with pytest.raises(RuntimeError, match="apt-get install clang-22"):
-            kernel("o[id] = x[id];").check(X)
-    finally:
-        _compiler._find_clang.cache_clear()
-        _compiler._toolchain.cache_clear()
+    with pytest.raises(RuntimeError, match="apt-get install clang-22"):
+        kernel("o[id] = x[id];").check(X)
 
 
 def test_line_numbers_survive_the_rewriting():

@@ -46,4 +46,4 @@ def test_the_guide(in_scratch, capsys):
             exec(compile(block, "docs/metal-kernels.md", "exec"), scope)
         else:
             assert block in capsys.readouterr().out
-    assert sum(language == "python" for language, _ in blocks) == 5
+    assert sum(language == "python" for language, _ in blocks) == 6
