@@ -2,7 +2,7 @@
 
 .DEFAULT_GOAL := help
 .PHONY: help setup build demo test test-release nightly conformance \
-  compatibility opinfo architectures opcounts supported schemas fuzz lint tidy bench wheel clean
+  compatibility opinfo architectures opcounts supported kernels schemas fuzz lint tidy bench wheel clean
 
 # Extra arguments for pytest: make test PYTEST_ARGS='-k conv'
 PYTEST_ARGS ?=
@@ -27,7 +27,7 @@ demo: ## build what it needs; convert, save and run a vision transformer
 	@scripts/setup _native corten
 	@.venv/bin/python examples/demo.py
 
-test: build ## lint, lit, unit tests, fuzzing, pytest
+test: build ## lint, lit, unit tests, the fuzz corpus, pytest
 	@scripts/test $(PYTEST_ARGS)
 
 test-release: setup ## lit, unit tests, the fuzz corpus, pytest without assertions
@@ -55,6 +55,9 @@ opcounts: build ## count operations against the official converter; write the ta
 supported: build ## write docs/supported-ops.md
 	@PYTHONPATH=python/tests .venv/bin/python -m supported
 
+kernels: build ## write docs/engine-kernels.md
+	@PYTHONPATH=python/tests .venv/bin/python -m engine_kernels
+
 schemas: build ## write the schemas of operators that .pt2 files may call
 	@PYTHONPATH=python:python/tests .venv/bin/python -m pt2.schemas
 
@@ -71,11 +74,8 @@ bench: build ## compare conversion with the official converter
 	@benchmarks/setup-peers
 	@.venv/bin/python -m benchmarks.convert $(BENCH_ARGS)
 
-wheel: setup ## build dist/*.whl and try them in an empty environment
-	@rm -rf dist
-	@.venv/bin/python -m pip wheel . ./packaging/coreai-torch --no-deps \
-	  --no-build-isolation -w dist
-	@scripts/check-wheel dist/corten-*.whl dist/coreai_torch-*.whl
+wheel: setup ## build dist/*.whl and try them in empty environments
+	@scripts/wheels
 
 clean: ## remove what was built; .venv stays
 	@rm -rf build dist python/*/_native*.so demo.aimodel

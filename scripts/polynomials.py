@@ -113,25 +113,18 @@ def main():
         6,
     )
 
-    def center(z):
-        if z < TINY:
-            return 1 / mp.sqrt(2 * mp.pi)
-        return mp.erf(mp.sqrt(z / 2)) / (2 * mp.sqrt(z))
-
-    show("(Phi(x) - 1/2) / x in x^2", center, lambda z: 1 / center(z), 0, 1, 5)
-
     def tail(q):
-        t = 4 * (1 + q) / (1 - q)
-        return mp.erfc(t / mp.sqrt(2)) * mp.exp(t * t / 2) * (1 + t)
+        t = 2 * (1 + q) / (1 - q)
+        return mp.erfc(t / mp.sqrt(2)) * mp.exp(t * t / 2) * (2 + t)
 
     longest = mp.mpf("14.6")
     show(
-        "scaled erfc in (t - 4) / (t + 4)",
+        "scaled erfc times t + 2 in (t - 2) / (t + 2)",
         tail,
         lambda q: 1 / tail(q),
-        -mp.mpf(3) / 5,
-        (longest - 4) / (longest + 4),
-        8,
+        -1,
+        (longest - 2) / (longest + 2),
+        10,
     )
 
     quarter = (mp.pi / 4 * mp.mpf("1.001")) ** 2
