@@ -32,8 +32,9 @@ static constexpr unsigned kLargestAttribute = 1 << 20;
 
 // One letter for each field: s string, a attribute, t type, v number, b byte,
 // d bytes with their length, i integer of the width before it, o number that
-// may be missing; S, A, T and V are lists. The place is the code in the file,
-// null one that no file has. AICodeBytecode.td is where each comes from.
+// may be missing; S, A, T and V are lists, P one of pairs of attributes. The
+// place is the code in the file, null one that no file has. AICodeBytecode.td
+// is where each comes from.
 static constexpr const char *kTypeLayouts[] = {
     /*0*/ nullptr,      "sA", "Vt",   "Vta",    "",
     /*5*/ "",           "",   "",     "",       "",
@@ -56,7 +57,16 @@ static constexpr const char *kAttributeLayouts[] = {
     /*35*/ "sa",   "taassv", "tsaavv", "vvvv",  "a",
     /*40*/ "aaAA", "aaaAA",  "A",      "v",     "v",
     /*45*/ "A",    "",       "a"};
-
+// Those of MLIR's own: coreai-core 1.0.0b1 wrote locations so, and what is in
+// them. MLIR's BuiltinDialectBytecode.td has the others. w is the width of an
+// integer and its sign, r what is left: an integer as wide as its type says,
+// which MLIR checks.
+static constexpr const char *kBuiltinTypeLayouts[] = {"w"};
+static constexpr const char *kBuiltinLayouts[] = {
+    /*0*/ "A",     "P",     "s",     nullptr, nullptr,
+    /*5*/ nullptr, nullptr, nullptr, "tr",    nullptr,
+    /*10*/ "aa",   "avv",   "A",     "Aa",    "aa",
+    /*15*/ ""};
 namespace {
 /// Bytes with a place in them. A read beyond the end, or of something that
 /// cannot be, sets `isBad` and gives zeros from then on.
@@ -138,7 +148,7 @@ private:
   bool checkStrings(StringRef bytes);
   bool checkDialects(StringRef bytes);
   bool checkEntries(StringRef offsets, StringRef entries);
-  bool checkEntry(StringRef bytes, bool isType,
+  bool checkEntry(StringRef bytes, bool isType, bool isBuiltin,
                   llvm::SmallVectorImpl<uint64_t> &references);
   bool checkReferences();
   bool checkProperties(StringRef bytes);
@@ -156,6 +166,9 @@ private:
 
   StringRef file;
   uint64_t version = 0;
+  std::vector<StringRef> strings;
+  /// The number of MLIR's own dialect, if the file has it.
+  std::optional<uint64_t> builtin;
   /// What the attributes and, after them, the types refer to.
   uint64_t attributes = 0;
   uint64_t types = 0;
@@ -239,23 +252,32 @@ bool Checker::checkStrings(StringRef bytes) {
   Cursor cursor(bytes);
   uint64_t count = cursor.count();
   uint64_t total = 0;
+  std::vector<uint64_t> sizes;
   for (uint64_t i = 0; i < count && !cursor.isBad; ++i) {
     uint64_t size = cursor.number();
     if (size == 0 || size > bytes.size())
       return wrong("a string of {0} bytes", size);
     total += size;
+    sizes.push_back(size);
   }
   if (cursor.isBad || total != cursor.left())
     return wrong("the strings do not fill their section");
+  for (uint64_t size : llvm::reverse(sizes))
+    strings.push_back(cursor.take(size).drop_back());
   return true;
 }
 
 bool Checker::checkDialects(StringRef bytes) {
   Cursor cursor(bytes);
   uint64_t count = cursor.count();
-  for (uint64_t i = 0; i < count && !cursor.isBad; ++i)
-    if (cursor.number() & 1)
+  for (uint64_t i = 0; i < count && !cursor.isBad; ++i) {
+    uint64_t nameAndVersion = cursor.number();
+    uint64_t name = nameAndVersion >> 1;
+    if (name < strings.size() && strings[name] == "builtin")
+      builtin = i;
+    if (nameAndVersion & 1)
       section(cursor);
+  }
   if (version >= bytecode::kElideUnknownBlockArgLocation)
     if (cursor.number() > bytes.size())
       cursor.fail();
@@ -277,7 +299,7 @@ bool Checker::checkEntries(StringRef offsets, StringRef bytes) {
   for (uint64_t expected : {attributes, types}) {
     uint64_t seen = 0;
     while (seen < expected && !cursor.isBad) {
-      cursor.number();
+      bool isBuiltin = cursor.number() == builtin;
       uint64_t count = cursor.count();
       seen += count;
       // Groups without an entry would never end.
@@ -288,7 +310,7 @@ bool Checker::checkEntries(StringRef offsets, StringRef bytes) {
         StringRef entry = content.take(sizeAndForm >> 1);
         if (content.isBad || !(sizeAndForm & 1))
           return wrong("an attribute or type that is cut off or is text");
-        if (!checkEntry(entry, entries.size() >= attributes,
+        if (!checkEntry(entry, entries.size() >= attributes, isBuiltin,
                         entries.emplace_back()))
           return false;
       }
@@ -300,12 +322,16 @@ bool Checker::checkEntries(StringRef offsets, StringRef bytes) {
 }
 
 /// Collects what an attribute or type refers to.
-bool Checker::checkEntry(StringRef bytes, bool isType,
+bool Checker::checkEntry(StringRef bytes, bool isType, bool isBuiltin,
                          llvm::SmallVectorImpl<uint64_t> &references) {
   Cursor cursor(bytes);
   uint64_t code = cursor.number();
-  llvm::ArrayRef<const char *> layouts =
-      isType ? llvm::ArrayRef(kTypeLayouts) : llvm::ArrayRef(kAttributeLayouts);
+  llvm::ArrayRef<const char *> layouts = kAttributeLayouts;
+  if (isType)
+    layouts = isBuiltin ? llvm::ArrayRef(kBuiltinTypeLayouts)
+                        : llvm::ArrayRef(kTypeLayouts);
+  else if (isBuiltin)
+    layouts = kBuiltinLayouts;
   if (code >= layouts.size() || !layouts[code])
     return wrong("{0} of the unknown kind {1}", isType ? "type" : "attribute",
                  code);
@@ -327,6 +353,12 @@ bool Checker::checkEntry(StringRef bytes, bool isType,
       for (uint64_t left = cursor.count(); left > 0 && !cursor.isBad; --left)
         refer(field == 'T');
       break;
+    case 'P':
+      for (uint64_t left = cursor.count(); left > 0 && !cursor.isBad; --left) {
+        refer(/*toType=*/false);
+        refer(/*toType=*/false);
+      }
+      break;
     case 'S':
     case 'V':
       cursor.skipNumbers(cursor.count());
@@ -342,6 +374,15 @@ bool Checker::checkEntry(StringRef bytes, bool isType,
       break;
     case 'd':
       cursor.take(cursor.number());
+      break;
+    case 'w':
+      width = cursor.number();
+      // Signless, signed and unsigned.
+      if (width >> 2 == 0 || width >> 2 > 64 || (width & 3) > 2)
+        cursor.fail();
+      break;
+    case 'r':
+      cursor.take(cursor.left());
       break;
     case 'o':
       if (cursor.byte())

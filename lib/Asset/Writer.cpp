@@ -146,7 +146,7 @@ llvm::Error corten::writeAsset(aicode::AssetOp code,
                                SaveOptions options) {
   return writeAsset(
       [&](llvm::raw_ostream &stream) { return writeCode(code, stream); },
-      metadata, path, options);
+      metadata, path, std::move(options));
 }
 
 llvm::Error corten::writeProgram(mlir::ModuleOp program,
@@ -159,7 +159,7 @@ llvm::Error corten::writeProgram(mlir::ModuleOp program,
     if (mlir::failed(code))
       return errors.take("the program has no form in an asset");
   }
-  return writeAsset(**code, metadata, path, options);
+  return writeAsset(**code, metadata, path, std::move(options));
 }
 
 llvm::Error
@@ -212,6 +212,9 @@ corten::writeAsset(llvm::function_ref<llvm::Error(llvm::raw_ostream &)> write,
   }
   if (llvm::Error error = syncFolder(folder))
     return error;
+  if (auto inspect = std::move(options.inspect))
+    if (llvm::Error error = inspect(folder))
+      return error;
   // Writing takes its time: somebody may have put something there.
   if (llvm::Error error = checkTarget(target, options))
     return error;

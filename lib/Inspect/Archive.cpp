@@ -60,8 +60,10 @@ static EntryPointInfo describeInterface(const Program &program,
     bool isUsers = input.kind == InputSpec::Kind::UserInput;
     if (!input.node || !(isUsers || input.isMutated))
       continue;
+    // As --state-names wants it.
+    StringRef name = isUsers ? input.node->name : input.target;
     (input.isMutated ? entry.states : entry.inputs)
-        .push_back(describe(program, input.node->name, input.node->info()));
+        .push_back(describe(program, name, input.node->info()));
   }
   for (const OutputSpec &output : program.outputs) {
     if (output.kind != OutputSpec::Kind::UserOutput || !output.value.isValue())

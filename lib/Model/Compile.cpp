@@ -21,8 +21,10 @@ static std::string programPath(StringRef folder) {
   return std::string(path);
 }
 
-llvm::Expected<std::string> Model::compile(bool isSelfContained) {
+llvm::Expected<std::string> Model::compile(bool isSelfContained,
+                                           Precision precision) {
   CompileOptions options;
+  options.precision = precision;
   if (state->asset && !isSelfContained) {
     StringRef bytes = state->asset->bytecode();
     options.weightFile = ArrayRef(bytes.data(), bytes.size());
@@ -64,15 +66,17 @@ static void explainMemory(const runtime::Model &model, llvm::raw_ostream &out) {
   table.printPlain(out, 2);
 }
 
-llvm::Error Model::explainPlan(llvm::raw_ostream &out) {
+llvm::Error Model::explainPlan(llvm::raw_ostream &out, Precision precision) {
   loadCompilerDialects(state->context);
   DiagnosticError error(&state->context, DiagnosticError::Place::Shown);
   StageTimes times;
-  FailureOr<OwningOpRef<ModuleOp>> plans = planProgram(*state->module, &times);
+  FailureOr<OwningOpRef<ModuleOp>> plans =
+      planProgram(*state->module, precision, &times);
   if (failed(plans))
     return inProgram(path(), error);
   corten::explainPlan(**plans, times, out);
-  llvm::Expected<std::shared_ptr<runtime::Model>> model = loadForEngine(*this);
+  llvm::Expected<std::shared_ptr<runtime::Model>> model =
+      loadPlan(compile(/*isSelfContained=*/false, precision), {});
   if (!model)
     return model.takeError();
   out << '\n';
@@ -80,10 +84,11 @@ llvm::Error Model::explainPlan(llvm::raw_ostream &out) {
   return llvm::Error::success();
 }
 
-llvm::Expected<std::string> Model::planText() {
+llvm::Expected<std::string> Model::planText(Precision precision) {
   loadCompilerDialects(state->context);
   DiagnosticError error(&state->context, DiagnosticError::Place::Shown);
-  FailureOr<OwningOpRef<ModuleOp>> plans = planProgram(*state->module);
+  FailureOr<OwningOpRef<ModuleOp>> plans =
+      planProgram(*state->module, precision);
   if (failed(plans))
     return inProgram(path(), error);
   std::string text;

@@ -4,7 +4,6 @@
 
 #include "corten/Conversion/AtenToCoreAI/Attach.h"
 #include "corten/Inspect/Archive.h"
-#include "corten/Pt2/Convert.h"
 
 #include "llvm/Support/FileSystem.h"
 
@@ -21,18 +20,23 @@ static void setFile(llvm::StringRef path, Pt2EntryPoint &entry) {
   }
 }
 
+Pt2EntryPoint corten::entryPointOf(const ProgramFile &file) {
+  Pt2EntryPoint entry;
+  setFile(file.path, entry);
+  entry.name = file.name;
+  entry.inputNames = file.inputNames;
+  entry.outputNames = file.outputNames;
+  entry.stateNames = file.stateNames;
+  return entry;
+}
+
 llvm::Expected<ConvertedFiles>
 corten::convertFiles(const std::vector<ProgramFile> &files,
                      const ConvertFilesOptions &options) {
   std::vector<Pt2EntryPoint> entryPoints;
-  for (const ProgramFile &file : files) {
-    Pt2EntryPoint &entry = entryPoints.emplace_back();
-    setFile(file.path, entry);
-    entry.name = file.name;
-    entry.inputNames = file.inputNames;
-    entry.outputNames = file.outputNames;
-    entry.stateNames = file.stateNames;
-  }
+  entryPoints.reserve(files.size());
+  for (const ProgramFile &file : files)
+    entryPoints.push_back(entryPointOf(file));
   ConversionOptions conversion;
   conversion.debugLocations = !options.release;
   conversion.progress = options.progress;

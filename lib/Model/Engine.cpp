@@ -26,11 +26,19 @@ translate(Loaded loaded) {
   return std::move(*loaded);
 }
 
-/// The plan becomes the model's.
-static llvm::Expected<std::shared_ptr<runtime::Model>>
-loadPlan(llvm::Expected<std::string> plan, runtime::LoadOptions options) {
+/// What it is to be compiled in; a plan that is made so has it, and need not be
+/// asked for it.
+static llvm::Expected<Precision> takePrecision(runtime::LoadOptions &options) {
+  return parsePrecision(std::exchange(options.precision, {}));
+}
+
+llvm::Expected<std::shared_ptr<runtime::Model>>
+corten::loadPlan(llvm::Expected<std::string> plan,
+                 runtime::LoadOptions options) {
   if (!plan)
     return plan.takeError();
+  if (!options.foreign)
+    options.foreign = metalKernels();
   // Where a plan may lie.
   std::shared_ptr<void> memory(
       std::aligned_alloc(
@@ -47,12 +55,21 @@ loadPlan(llvm::Expected<std::string> plan, runtime::LoadOptions options) {
 
 llvm::Expected<std::shared_ptr<runtime::Model>>
 corten::loadForEngine(Model &model, runtime::LoadOptions options) {
-  return loadPlan(model.compile(), std::move(options));
+  llvm::Expected<Precision> precision = takePrecision(options);
+  if (!precision)
+    return precision.takeError();
+  return loadPlan(model.compile(/*isSelfContained=*/false, *precision),
+                  std::move(options));
 }
 
 llvm::Expected<std::shared_ptr<runtime::Model>>
 corten::loadForEngine(mlir::ModuleOp program, runtime::LoadOptions options) {
-  return loadPlan(compileProgram(program), std::move(options));
+  llvm::Expected<Precision> precision = takePrecision(options);
+  if (!precision)
+    return precision.takeError();
+  CompileOptions compiling;
+  compiling.precision = *precision;
+  return loadPlan(compileProgram(program, compiling), std::move(options));
 }
 
 llvm::Expected<WatchedModel> corten::loadWatched(mlir::ModuleOp program,
@@ -92,7 +109,12 @@ corten::loadForEngine(llvm::StringRef path, runtime::LoadOptions options) {
                                      llvm::toString(model.takeError()));
     return LoadedModel{std::move(*model), {}};
   }
-  std::optional<CachedPlan> cached = CachedPlan::of(path);
+  std::optional<CachedPlan> cached = CachedPlan::of(path, options.precision);
+  llvm::Expected<Precision> precision = takePrecision(options);
+  if (!precision)
+    return precision.takeError();
+  if (!options.foreign)
+    options.foreign = metalKernels();
   if (cached) {
     options.preparedPath = cached->weightPath();
     if (std::shared_ptr<runtime::Model> model = cached->load(options))
@@ -101,7 +123,8 @@ corten::loadForEngine(llvm::StringRef path, runtime::LoadOptions options) {
   llvm::Expected<ConvertedFiles> program = openProgram(path);
   if (!program)
     return program.takeError();
-  llvm::Expected<std::string> plan = program->model->compile();
+  llvm::Expected<std::string> plan =
+      program->model->compile(/*isSelfContained=*/false, *precision);
   if (cached && plan)
     cached->store(*plan);
   llvm::Expected<std::shared_ptr<runtime::Model>> model =

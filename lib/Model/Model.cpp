@@ -348,10 +348,10 @@ llvm::Error Model::save(StringRef path, SaveOptions options) {
   // An asset may have come without.
   completeMetadata(metadata);
   if (state->code)
-    return writeAsset(*state->code, metadata, path, options);
+    return writeAsset(*state->code, metadata, path, std::move(options));
   DiagnosticError error(&state->context, DiagnosticError::Place::Shown);
   FailureOr<OwningOpRef<aicode::AssetOp>> code = exportProgram(*state->module);
   if (failed(code))
     return inProgram(state->path, error);
-  return writeAsset(**code, metadata, path, options);
+  return writeAsset(**code, metadata, path, std::move(options));
 }

@@ -63,10 +63,13 @@ static std::string ownMark() {
   if (!dladdr(reinterpret_cast<const void *>(&ownMark), &info) ||
       !info.dli_fname)
     return {};
-  return markOf(info.dli_fname).value_or("");
+  // A program is called what it was called by: that need not be a path.
+  bool isPath = path::is_absolute(info.dli_fname);
+  return markOf(isPath ? info.dli_fname : "/proc/self/exe").value_or("");
 }
 
-std::optional<CachedPlan> CachedPlan::of(llvm::StringRef asset) {
+std::optional<CachedPlan> CachedPlan::of(llvm::StringRef asset,
+                                         llvm::StringRef precision) {
   std::string folder = cacheFolder();
   if (folder.empty() || !fs::is_directory(asset))
     return std::nullopt;
@@ -79,6 +82,8 @@ std::optional<CachedPlan> CachedPlan::of(llvm::StringRef asset) {
     return std::nullopt;
   std::string key = "corten " CORTEN_VERSION_STRING " " + ownMark() + "\n" +
                     std::string(program) + "\n" + *mark;
+  if (!precision.empty())
+    key += "\n" + precision.str();
   CachedPlan plan;
   plan.folder = folder;
   llvm::SmallString<256> stem(folder);

@@ -23,7 +23,8 @@ namespace corten {
 class CachedPlan {
 public:
   /// Of an asset that is large enough to be worth it, if there is a cache.
-  static std::optional<CachedPlan> of(llvm::StringRef asset);
+  static std::optional<CachedPlan> of(llvm::StringRef asset,
+                                      llvm::StringRef precision);
 
   /// Where packed weights are kept.
   std::string weightPath() const { return stem + ".weights"; }

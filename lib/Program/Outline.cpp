@@ -32,6 +32,23 @@ StringRef corten::nameAsOutput(const Node &node) {
   return node.outputName.empty() ? node.name : node.outputName;
 }
 
+bool corten::isGraphInput(const InputSpec &input) {
+  if (!input.node || input.node->results.empty())
+    return false;
+  switch (input.node->info().kind) {
+  case ValueInfo::Kind::Tensor:
+    return input.kind == InputSpec::Kind::UserInput || input.isMutated;
+  case ValueInfo::Kind::SymInt:
+  case ValueInfo::Kind::SymFloat:
+  case ValueInfo::Kind::SymBool:
+    return input.kind == InputSpec::Kind::UserInput;
+  case ValueInfo::Kind::None:
+  case ValueInfo::Kind::Other:
+    return false;
+  }
+  return false;
+}
+
 bool corten::isPick(const Node &node) {
   return node.callee && node.callee->name == "getitem" &&
          node.arguments.front().isValue();

@@ -115,13 +115,10 @@ corten::convertPt2(llvm::ArrayRef<Pt2EntryPoint> entryPoints,
                    const ConversionOptions &options, StringRef weights) {
   if (entryPoints.empty())
     return llvm::createStringError("no program to convert");
-  std::optional<NamedWeights> named;
-  if (!weights.empty()) {
-    auto folder = SafetensorsFolder::open(weights);
-    if (!folder)
-      return folder.takeError();
-    named.emplace(std::move(*folder));
-  }
+  llvm::Expected<std::optional<NamedWeights>> named =
+      NamedWeights::open(weights);
+  if (!named)
+    return named.takeError();
   llvm::StringSet<> names;
   llvm::StringMap<Pt2File> files;
   std::vector<std::unique_ptr<Program>> programs;
@@ -138,7 +135,7 @@ corten::convertPt2(llvm::ArrayRef<Pt2EntryPoint> entryPoints,
       file = files.try_emplace(entryPoint.file, std::move(*opened)).first;
     }
     llvm::Expected<std::unique_ptr<Program>> program =
-        readPt2(file->second, entryPoint, named ? &*named : nullptr);
+        readPt2(file->second, entryPoint, *named ? &**named : nullptr);
     if (!program)
       return program.takeError();
     programs.push_back(std::move(*program));
@@ -146,8 +143,8 @@ corten::convertPt2(llvm::ArrayRef<Pt2EntryPoint> entryPoints,
                        entryPoint.inputNames, entryPoint.outputNames,
                        entryPoint.stateNames});
   }
-  if (named)
-    if (llvm::Error error = named->checkAllKnown())
+  if (*named)
+    if (llvm::Error error = (*named)->checkAllKnown())
       return error;
   return convert(entries, options);
 }

@@ -271,6 +271,15 @@ static std::string describe(ScalarType dtype, llvm::ArrayRef<int64_t> shape) {
   return text + "]";
 }
 
+llvm::Expected<std::optional<NamedWeights>> NamedWeights::open(StringRef path) {
+  if (path.empty())
+    return std::nullopt;
+  auto folder = SafetensorsFolder::open(path);
+  if (!folder)
+    return folder.takeError();
+  return NamedWeights(std::move(*folder));
+}
+
 int NamedWeights::add(ProgramBuilder &builder, StringRef name, ScalarType dtype,
                       llvm::ArrayRef<int64_t> shape, bool isState) {
   know(name);

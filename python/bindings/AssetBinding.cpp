@@ -3,6 +3,7 @@
 // Programs written as assets.
 
 #include "Bindings.h"
+#include "WithoutGil.h"
 
 #include "corten/Asset/Asset.h"
 #include "corten/Asset/Translation.h"
@@ -16,7 +17,7 @@ using namespace corten;
 
 static void save(const ReceivedModule &received, const std::string &path,
                  const std::string &metadata, bool hash, bool force) {
-  nb::gil_scoped_release unlock;
+  corten::bindings::WithoutGil unlock;
   llvm::Expected<AssetMetadata> parsed = parseMetadata(metadata);
   if (!parsed)
     throw std::runtime_error(llvm::toString(parsed.takeError()));
@@ -31,7 +32,7 @@ static nb::bytes
 bytesOf(llvm::function_ref<llvm::Error(llvm::raw_ostream &)> write) {
   std::string bytes;
   {
-    nb::gil_scoped_release unlock;
+    corten::bindings::WithoutGil unlock;
     llvm::raw_string_ostream stream(bytes);
     if (llvm::Error error = write(stream))
       throw std::runtime_error(llvm::toString(std::move(error)));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "Bindings.h"
+#include "WithoutGil.h"
 
 #include "corten/Conversion/AtenToCoreAI/CheckEntryPoint.h"
 #include "corten/Conversion/AtenToCoreAI/Conversion.h"
@@ -67,7 +68,7 @@ static std::unique_ptr<ConvertedModule> convertEntryPoints(
           progress(nodes);
         };
   auto module = [&] {
-    nb::gil_scoped_release unlock;
+    corten::bindings::WithoutGil unlock;
     return convert(entryPoints, options);
   }();
   if (module)

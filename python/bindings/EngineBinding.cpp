@@ -6,6 +6,7 @@
 #include "Bindings.h"
 #include "EngineCalls.h"
 #include "Errors.h"
+#include "WithoutGil.h"
 
 #include "corten/Handover/Receive.h"
 #include "corten/Model/Engine.h"
@@ -379,10 +380,15 @@ static void bindModel(nb::module_ &module) {
 }
 
 static LoadOptions optionsOf(std::optional<int> threads,
-                             std::optional<bool> check) {
+                             std::optional<bool> check,
+                             const std::optional<std::string> &precision) {
+  // Nothing is no precision; no choice is.
+  if (precision && precision->empty())
+    throw nb::value_error("there is no precision ''; there are bf16 and int8");
   LoadOptions options;
   options.threads = threads.value_or(0);
   options.check = check;
+  options.precision = precision.value_or("");
   return options;
 }
 
@@ -396,43 +402,55 @@ void corten::bindings::bindEngine(nb::module_ &module) {
   module.def(
       "load_model",
       [](const std::string &path, std::optional<int> threads,
-         std::optional<bool> check) {
-        nb::gil_scoped_release unlock;
-        LoadedModel loaded =
-            bindings::unwrap(loadForEngine(path, optionsOf(threads, check)));
+         std::optional<bool> check, const std::optional<std::string> &precision,
+         bool withMetalKernels) {
+        WithoutGil unlock;
+        auto options = optionsOf(threads, check, precision);
+        if (withMetalKernels)
+          options.foreign = metalKernels();
+        LoadedModel loaded = bindings::unwrap(loadForEngine(path, options));
         return std::pair(
             std::make_shared<Engine>(std::move(loaded.model), path),
             std::move(loaded.warnings));
       },
       nb::arg("path"), nb::arg("threads").none(), nb::arg("check").none(),
+      nb::arg("precision").none() = nb::none(),
+      nb::arg("metal_kernels") = false,
       "A model, and warnings. Raises ValueError.");
   module.def(
       "compile_model",
       [](corten::Model &model, std::optional<int> threads,
-         std::optional<bool> check) {
+         std::optional<bool> check,
+         const std::optional<std::string> &precision) {
         return std::make_shared<Engine>(
-            bindings::unwrap(loadForEngine(model, optionsOf(threads, check))),
+            bindings::unwrap(
+                loadForEngine(model, optionsOf(threads, check, precision))),
             model.path());
       },
       nb::arg("model"), nb::arg("threads").none(), nb::arg("check").none(),
-      nb::call_guard<nb::gil_scoped_release>(), "Raises ValueError.");
+      nb::arg("precision").none() = nb::none(), nb::call_guard<WithoutGil>(),
+      "Raises ValueError.");
   module.def(
       "compile_received",
       [](ReceivedModule &received, std::optional<int> threads,
-         std::optional<bool> check) {
+         std::optional<bool> check,
+         const std::optional<std::string> &precision) {
         return std::make_shared<Engine>(
-            bindings::unwrap(
-                loadForEngine(*received.module, optionsOf(threads, check))),
+            bindings::unwrap(loadForEngine(
+                *received.module, optionsOf(threads, check, precision))),
             std::string());
       },
       nb::arg("received"), nb::arg("threads").none(), nb::arg("check").none(),
-      nb::call_guard<nb::gil_scoped_release>(), "Raises ValueError.");
+      nb::arg("precision").none() = nb::none(), nb::call_guard<WithoutGil>(),
+      "Raises ValueError.");
   module.def(
       "compile_watched",
       [](ReceivedModule &received, const std::string &graph,
-         const std::vector<uint64_t> &ops, std::optional<int> threads) {
-        WatchedModel watched = bindings::unwrap(loadWatched(
-            *received.module, graph, ops, optionsOf(threads, std::nullopt)));
+         const std::vector<uint64_t> &ops, std::optional<int> threads,
+         const std::optional<std::string> &precision) {
+        WatchedModel watched = bindings::unwrap(
+            loadWatched(*received.module, graph, ops,
+                        optionsOf(threads, std::nullopt, precision)));
         std::vector<std::tuple<uint64_t, unsigned, std::string>> values;
         values.reserve(watched.values.size());
         for (WatchedValue &value : watched.values)
@@ -442,7 +460,8 @@ void corten::bindings::bindEngine(nb::module_ &module) {
             std::move(values));
       },
       nb::arg("received"), nb::arg("graph"), nb::arg("ops"),
-      nb::arg("threads").none(), nb::call_guard<nb::gil_scoped_release>(),
+      nb::arg("threads").none(), nb::arg("precision").none() = nb::none(),
+      nb::call_guard<WithoutGil>(),
       "A model with results of these ops as further outputs: op, result, name "
       "of the output. Raises ValueError.");
 }

@@ -3,6 +3,7 @@
 #include "EngineCalls.h"
 
 #include "Arrays.h"
+#include "WithoutGil.h"
 
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
@@ -249,7 +250,7 @@ static nb::dict run(const EngineFunction &self, const nb::args &args,
     lease->setObserver(std::move(observer));
   Error error;
   {
-    nb::gil_scoped_release unlock;
+    WithoutGil unlock;
     error = lease->run();
   }
   if (error && lease->wasRefused())

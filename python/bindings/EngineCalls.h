@@ -6,13 +6,13 @@
 #define CORTEN_PYTHON_BINDINGS_ENGINECALLS_H
 
 #include "corten/Runtime/Model.h"
+#include "corten/Runtime/Mutex.h"
 
 #include <nanobind/nanobind.h>
 
 #include <algorithm>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
@@ -49,7 +49,7 @@ struct Engine {
 
   std::shared_ptr<runtime::Model> model;
   std::string path;
-  std::mutex mutex;
+  runtime::Mutex mutex;
   std::vector<std::vector<std::unique_ptr<Call>>> idle;
   States kept;
 };

@@ -3,6 +3,7 @@
 // Diffs, and the graphs that they are of.
 
 #include "Bindings.h"
+#include "WithoutGil.h"
 
 #include "corten/GraphDiff/GraphDiff.h"
 #include "corten/Handover/Receive.h"
@@ -106,7 +107,7 @@ static std::shared_ptr<const GraphDiff>
 diffOfGraph(const ReceivedModule &source, const ReceivedModule &target,
             std::optional<std::string> graph, WeightPolicy weights) {
   llvm::Expected<GraphDiff> diff = [&] {
-    nb::gil_scoped_release unlock;
+    corten::bindings::WithoutGil unlock;
     std::optional<llvm::StringRef> name;
     if (graph)
       name = *graph;
@@ -120,7 +121,7 @@ diffOfGraph(const ReceivedModule &source, const ReceivedModule &target,
 static Diffs diffsOfModules(const ReceivedModule &source,
                             const ReceivedModule &target,
                             WeightPolicy weights) {
-  nb::gil_scoped_release unlock;
+  corten::bindings::WithoutGil unlock;
   Diffs result;
   for (NamedDiff &entry :
        diffModules(*source.module, *target.module, weights)) {
@@ -171,7 +172,7 @@ void corten::bindings::bindGraphDiff(nb::module_ &module) {
       "diff_graphs",
       [](std::shared_ptr<const LabelledGraph> source,
          std::shared_ptr<const LabelledGraph> target) {
-        nb::gil_scoped_release unlock;
+        corten::bindings::WithoutGil unlock;
         return std::make_shared<const GraphDiff>(
             diffGraphs(std::move(source), std::move(target)));
       },

@@ -5,6 +5,7 @@
 
 #include "Bindings.h"
 #include "Errors.h"
+#include "WithoutGil.h"
 
 #include "corten/Inspect/Archive.h"
 #include "corten/Model/Compare.h"
@@ -74,7 +75,7 @@ static nb::list examplesOf(const ArchiveInfo &archive,
 void corten::bindings::bindInspect(nb::module_ &module) {
   // Only for what makes a model: with one, the lock keeps a second thread off
   // it.
-  using Release = nb::call_guard<nb::gil_scoped_release>;
+  using Release = nb::call_guard<corten::bindings::WithoutGil>;
 
   nb::enum_<ValueRole>(module, "ValueRole")
       .value("INPUT", ValueRole::Input)

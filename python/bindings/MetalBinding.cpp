@@ -2,8 +2,10 @@
 
 #include "Bindings.h"
 #include "Errors.h"
+#include "WithoutGil.h"
 
 #include "corten/Metal/Check.h"
+#include "corten/Metal/Compile.h"
 #include "corten/Metal/Kernel.h"
 
 #include <nanobind/stl/optional.h>
@@ -99,6 +101,32 @@ void corten::bindings::bindMetal(nb::module_ &module) {
         return bindings::unwrap(metal::floatLiteral(name, value));
       },
       nb::arg("name"), nb::arg("value"));
+  module.def(
+      "compile_kernel",
+      [](const std::string &source) {
+        llvm::Expected<metal::CompiledKernel> compiled =
+            metal::compileKernel(source);
+        if (!compiled)
+          throw std::runtime_error(llvm::toString(compiled.takeError()));
+        std::vector<std::tuple<std::string, unsigned, unsigned, std::string>>
+            errors;
+        for (const metal::CompileError &error : compiled->errors)
+          errors.emplace_back(error.file, error.line, error.column,
+                              error.message);
+        return std::pair(compiled->path, std::move(errors));
+      },
+      nb::arg("source"), nb::call_guard<bindings::WithoutGil>(),
+      "The shared object that C++ becomes, and (file, line, column, message) "
+      "for what is wrong with it. Raises RuntimeError without a compiler.");
+  module.def(
+      "kernel_runner",
+      [] {
+        llvm::Expected<std::string> runner = metal::kernelRunner();
+        if (!runner)
+          throw std::runtime_error(llvm::toString(runner.takeError()));
+        return *runner;
+      },
+      "The program that runs compiled kernels. Raises RuntimeError.");
   module.def(
       "source_lines",
       [](const std::string &path, const std::vector<uint64_t> &addresses) {

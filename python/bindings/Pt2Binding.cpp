@@ -2,6 +2,7 @@
 
 #include "Bindings.h"
 #include "Errors.h"
+#include "WithoutGil.h"
 
 #include "corten/Pt2/Convert.h"
 
@@ -21,7 +22,7 @@ convertFiles(const std::vector<Pt2EntryPoint> &entryPoints, bool debug,
   options.sourcePaths = sourcePaths;
   options.sourceRoots = std::move(sourceRoots);
   llvm::Expected<std::unique_ptr<ConvertedModule>> module = [&] {
-    nb::gil_scoped_release unlock;
+    corten::bindings::WithoutGil unlock;
     return convertPt2(entryPoints, options);
   }();
   return bindings::unwrap(std::move(module));

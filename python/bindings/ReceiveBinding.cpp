@@ -4,6 +4,7 @@
 
 #include "Bindings.h"
 #include "KeepAlive.h"
+#include "WithoutGil.h"
 
 #include "corten/Handover/Receive.h"
 
@@ -23,7 +24,7 @@ using Bytes = nb::ndarray<const uint8_t, nb::ndim<1>, nb::c_contig>;
 
 static std::unique_ptr<ReceivedModule> receiveText(const nb::bytes &text) {
   llvm::Expected<std::unique_ptr<ReceivedModule>> received = [&] {
-    nb::gil_scoped_release unlock;
+    corten::bindings::WithoutGil unlock;
     return receive({text.c_str(), text.size()});
   }();
   if (!received)

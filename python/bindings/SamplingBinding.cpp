@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The choice of a token from a row of logits. A row has as many as the
-// vocabulary, of which few matter: each pass over all of them is simple enough
-// to be vectorized, and what is sorted is what is left.
+// vocabulary, of which few matter: there are passes over all of them, and what
+// is sorted is what is left.
 
 #include "Bindings.h"
+#include "SamplingPasses.h"
 
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/map.h>
@@ -12,6 +13,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <functional>
@@ -22,13 +24,7 @@
 #include <unordered_map>
 
 namespace nb = nanobind;
-
-#if defined(__x86_64__)
-#define CORTEN_CLONES                                                          \
-  __attribute__((target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")))
-#else
-#define CORTEN_CLONES
-#endif
+using namespace corten::bindings;
 
 namespace {
 
@@ -40,96 +36,12 @@ struct Candidate {
   int32_t token;
 };
 
-constexpr size_t kBlock = 128;
-constexpr float kInfinity = std::numeric_limits<float>::infinity();
+/// So many are sorted; with more, passes over all of them are faster.
+constexpr size_t kFewCandidates = 2048;
 /// Below this, the most probable token is all that is left.
 constexpr double kLeastTemperature = 1e-4;
 
 } // namespace
-
-//===----------------------------------------------------------------------===//
-// Passes over all
-//===----------------------------------------------------------------------===//
-
-CORTEN_CLONES static void fromHalf(const uint16_t *from, size_t count,
-                                   float *to) {
-  constexpr uint32_t kInfinite = 0x7c00u << 13;
-  for (size_t i = 0; i != count; ++i) {
-    uint32_t magnitude = (from[i] & 0x7fffu) << 13;
-    // The exponents have other zeros; subnormal ones become normal.
-    auto bits =
-        std::bit_cast<uint32_t>(std::bit_cast<float>(magnitude) * 0x1p112f);
-    bits |= magnitude >= kInfinite ? 0x7f800000u : 0u;
-    to[i] = std::bit_cast<float>(bits | (from[i] & 0x8000u) << 16);
-  }
-}
-
-CORTEN_CLONES static void fromBrain(const uint16_t *from, size_t count,
-                                    float *to) {
-  for (size_t i = 0; i != count; ++i)
-    to[i] = std::bit_cast<float>(uint32_t(from[i]) << 16);
-}
-
-CORTEN_CLONES static float largestOf(const float *values, size_t count) {
-  constexpr size_t kLanes = 32;
-  float lanes[kLanes];
-  std::fill(lanes, lanes + kLanes, -kInfinity);
-  size_t i = 0;
-  for (; i + kLanes <= count; i += kLanes)
-    for (size_t lane = 0; lane != kLanes; ++lane)
-      lanes[lane] =
-          values[i + lane] > lanes[lane] ? values[i + lane] : lanes[lane];
-  for (; i != count; ++i)
-    lanes[0] = std::max(lanes[0], values[i]);
-  for (size_t half = kLanes / 2; half != 0; half /= 2)
-    for (size_t lane = 0; lane != half; ++lane)
-      lanes[lane] = std::max(lanes[lane], lanes[lane + half]);
-  return lanes[0];
-}
-
-/// 2 to the power of what is not positive, to about two units in the last
-/// place; zero for what is no normal number.
-[[gnu::always_inline]] static inline float powerOfTwo(float x) {
-  constexpr float kRound = 12582912.0f; // 1.5 * 2^23
-  constexpr float kLeast = -126.0f;
-  float bounded = x > kLeast ? x : kLeast;
-  float shifted = bounded + kRound;
-  float rest = bounded - (shifted - kRound);
-  // The Taylor series: the rest is at most a half.
-  float sum = 1.5403530e-4f;
-  sum = sum * rest + 1.3333558e-3f;
-  sum = sum * rest + 9.6181291e-3f;
-  sum = sum * rest + 5.5504109e-2f;
-  sum = sum * rest + 2.4022651e-1f;
-  sum = sum * rest + 6.9314718e-1f;
-  sum = sum * rest + 1.0f;
-  // The whole is in the lowest bits of what was shifted.
-  uint32_t exponent = std::bit_cast<uint32_t>(shifted) + 127u;
-  float result = sum * std::bit_cast<float>(exponent << 23);
-  return x > kLeast ? result : 0.0f;
-}
-
-/// exp((value - peak) * factor) of each of a block; returns their sum, in an
-/// order that does not depend on the machine.
-CORTEN_CLONES static float weighBlock(const float *values, size_t count,
-                                      float peak, float factor,
-                                      float *weights) {
-  constexpr size_t kLanes = 32;
-  float binary = factor * std::numbers::log2e_v<float>;
-  for (size_t i = 0; i != count; ++i)
-    weights[i] = powerOfTwo((values[i] - peak) * binary);
-  float lanes[kLanes] = {};
-  size_t i = 0;
-  for (; i + kLanes <= count; i += kLanes)
-    for (size_t lane = 0; lane != kLanes; ++lane)
-      lanes[lane] += weights[i + lane];
-  for (; i != count; ++i)
-    lanes[0] += weights[i];
-  for (size_t half = kLanes / 2; half != 0; half /= 2)
-    for (size_t lane = 0; lane != half; ++lane)
-      lanes[lane] += lanes[lane + half];
-  return lanes[0];
-}
 
 //===----------------------------------------------------------------------===//
 // A row
@@ -143,34 +55,56 @@ namespace {
 /// A row of logits, with room that is used again.
 class Row {
 public:
-  void read(const Logits &logits);
+  /// They are read where they are, if they are floats that nobody changes, and
+  /// must stay there as long as they are looked at.
+  void read(const Logits &logits, bool isChanged);
   /// To be called once the values are as they are to be.
   void look();
 
-  std::span<float> values() { return row; }
+  std::span<const float> values() const { return row; }
+  /// Of a row that is changed.
+  std::span<float> ownValues() { return own; }
   float peak() const { return most; }
   size_t mostProbable() const;
   /// The largest, in order.
   std::vector<Candidate> largest(size_t count) const;
   /// All that are at least so large.
   std::vector<Candidate> from(float bound) const;
-  /// Probabilities but for a factor; returns their sum.
-  double weigh(float factor);
+  /// Probabilities but for a factor; returns their sum. They are kept, or made
+  /// again where one is drawn.
+  double weigh(float factor, bool isKept);
   /// Those that are at least so probable, with their weights.
   std::vector<Candidate> weightsFrom(double bound) const;
-  /// Where the running sum of weights passes this.
+  /// How many there may be at most that are so probable.
+  size_t countFrom(double bound) const;
+  /// Weights that are smaller have less together than may be left out.
+  double leftOut(double share, double total) const {
+    return (1 - share) * total / double(row.size());
+  }
+  /// Keeps the largest weights that have this share together, and of those the
+  /// ones that are large enough; returns their sum.
+  double keepNucleus(double share, double total, float least);
+  /// Where the running sum of what was kept passes this.
   size_t draw(double wanted) const;
 
 private:
-  using Weights = float[kBlock];
-
-  /// Those of a block, and their sum.
-  double weightsOf(size_t block, Weights &weights) const;
   size_t blockSize(size_t block) const {
     return std::min(kBlock, row.size() - block * kBlock);
   }
 
-  std::vector<float> row;
+  /// The logit from which on weights have a bound.
+  float leastFor(double bound) const;
+  /// The smallest weight of the nucleus, and the last place of an equal one.
+  Candidate edgeOf(double wanted, double total, double low) const;
+  std::pair<uint32_t, uint32_t> guessEdge(double share) const;
+  Candidate nthEqual(float value, size_t number) const;
+
+  std::span<const float> row;
+  std::vector<float> own;
+  /// The weights; those that are smaller than this are left out. Empty: made
+  /// again where they are needed.
+  std::vector<float> kept;
+  float keptFrom = 0;
   std::vector<float> blockPeaks;
   std::vector<double> blockSums;
   float most = -kInfinity;
@@ -179,19 +113,24 @@ private:
 };
 } // namespace
 
-void Row::read(const Logits &logits) {
+void Row::read(const Logits &logits, bool isChanged) {
   size_t count = logits.shape(0);
   if (count == 0)
     throw nb::value_error("there are no logits");
-  row.resize(count);
+  if (logits.dtype() == nb::dtype<float>() && !isChanged) {
+    row = {static_cast<const float *>(logits.data()), count};
+    return;
+  }
+  own.resize(count);
+  row = own;
   if (logits.dtype() == nb::dtype<float>()) {
     const auto *from = static_cast<const float *>(logits.data());
-    std::copy(from, from + count, row.data());
+    std::copy(from, from + count, own.data());
   } else if (logits.dtype() ==
              nb::dlpack::dtype{uint8_t(nb::dlpack::dtype_code::Float), 16, 1}) {
-    fromHalf(static_cast<const uint16_t *>(logits.data()), count, row.data());
+    fromHalf(static_cast<const uint16_t *>(logits.data()), count, own.data());
   } else if (logits.dtype() == nb::dtype<uint16_t>()) {
-    fromBrain(static_cast<const uint16_t *>(logits.data()), count, row.data());
+    fromBrain(static_cast<const uint16_t *>(logits.data()), count, own.data());
   } else {
     throw nb::type_error("logits are float32, float16, or the bits of bfloat16 "
                          "as uint16");
@@ -246,52 +185,172 @@ std::vector<Candidate> Row::largest(size_t count) const {
   return found;
 }
 
-double Row::weigh(float factor) {
+double Row::weigh(float factor, bool isKept) {
   scale = factor;
+  keptFrom = 0;
   blockSums.resize(blockPeaks.size());
+  kept.resize(isKept ? row.size() : 0);
+  std::array<float, kBlock> weights;
   double total = 0;
-  Weights unused;
   for (size_t block = 0; block != blockSums.size(); ++block) {
-    blockSums[block] = weightsOf(block, unused);
+    size_t start = block * kBlock;
+    blockSums[block] =
+        double(weighBlock(row.data() + start, blockSize(block), most, scale,
+                          isKept ? kept.data() + start : weights.data()));
     total += blockSums[block];
   }
   return total;
 }
 
-double Row::weightsOf(size_t block, Weights &weights) const {
-  return double(weighBlock(row.data() + block * kBlock, blockSize(block), most,
-                           scale, weights));
+float Row::leastFor(double bound) const {
+  // With some to spare for rounding.
+  return float(double(most) + std::log(bound) / double(scale) - 1e-3);
+}
+
+size_t Row::countFrom(double bound) const {
+  float least = leastFor(bound);
+  return kBlock * size_t(std::ranges::count_if(
+                      blockPeaks, [&](float peak) { return peak >= least; }));
 }
 
 std::vector<Candidate> Row::weightsFrom(double bound) const {
-  // With some to spare for rounding.
-  auto least = float(double(most) + std::log(bound) / double(scale) - 1e-3);
+  float least = leastFor(bound);
   std::vector<Candidate> found;
-  Weights weights;
   for (size_t block = 0; block != blockPeaks.size(); ++block) {
     if (blockPeaks[block] < least)
       continue;
-    weightsOf(block, weights);
-    for (size_t i = 0; i != blockSize(block); ++i)
-      if (double(weights[i]) >= bound)
-        found.push_back({weights[i], int32_t(block * kBlock + i)});
+    for (size_t i = block * kBlock, end = i + blockSize(block); i != end; ++i)
+      if (double(kept[i]) >= bound)
+        found.push_back({kept[i], int32_t(i)});
   }
   return found;
 }
 
+/// Bounds that some of the weights say the edge is between, most likely; as
+/// bits.
+std::pair<uint32_t, uint32_t> Row::guessEdge(double share) const {
+  constexpr size_t kSome = 512;
+  // How far the share of so many is from that of all, at most in most rows.
+  constexpr double kSpread = 0.06;
+  std::array<float, kSome> some;
+  double total = 0;
+  for (size_t i = 0; i != kSome; ++i)
+    total += double(some[i] = kept[i * kept.size() / kSome]);
+  std::ranges::sort(some, std::greater<>());
+  float high = some.front(), low = some.back();
+  double sum = 0;
+  for (float weight : some) {
+    if (sum < (share - kSpread) * total)
+      high = weight;
+    sum += double(weight);
+    if (sum >= (share + kSpread) * total) {
+      low = weight;
+      break;
+    }
+  }
+  return {std::bit_cast<uint32_t>(low), std::bit_cast<uint32_t>(high)};
+}
+
+// The sum of weights from a bound on falls as the bound grows. Bounds close in
+// on where it passes what is wanted, until few are between them: that takes a
+// handful of passes, and nothing is sorted but those few. Positive numbers are
+// ordered as their bits are, and bits are about their logarithm.
+Candidate Row::edgeOf(double wanted, double total, double lowBound) const {
+  constexpr double kFew = 64;
+  auto low = std::bit_cast<uint32_t>(float(lowBound));
+  uint32_t high = std::bit_cast<uint32_t>(1.0f) + 1;
+  double lowSum = total, highSum = 0;
+  auto look = [&](uint32_t middle) {
+    if (middle <= low || middle >= high)
+      return;
+    double sum = sumFrom(kept.data(), kept.size(), std::bit_cast<float>(middle),
+                         nullptr);
+    (sum >= wanted ? low : high) = middle;
+    (sum >= wanted ? lowSum : highSum) = sum;
+  };
+  auto [guessedLow, guessedHigh] = guessEdge(wanted / total);
+  look(guessedLow);
+  look(guessedHigh);
+  for (int pass = 0; high - low > 1; ++pass) {
+    if (lowSum - highSum <= kFew * double(std::bit_cast<float>(low)))
+      break;
+    double share = (lowSum - wanted) / (lowSum - highSum);
+    // Halves now and then, should the sums lead astray.
+    if (pass % 4 == 3 || !(share > 0 && share < 1))
+      share = 0.5;
+    uint32_t middle = low + uint32_t(share * double(high - low));
+    look(std::clamp(middle, low + 1, high - 1));
+  }
+  auto from = std::bit_cast<float>(low), to = std::bit_cast<float>(high);
+  if (high - low == 1)
+    return nthEqual(from, size_t(std::ceil((wanted - highSum) / from)));
+  std::vector<Candidate> between;
+  for (size_t start = 0; start < kept.size(); start += kBlock) {
+    std::span<const float> block(kept.data() + start,
+                                 std::min(kBlock, kept.size() - start));
+    if (!hasBetween(block.data(), block.size(), from, to))
+      continue;
+    for (size_t i = 0; i != block.size(); ++i)
+      if (block[i] >= from && block[i] < to)
+        between.push_back({block[i], int32_t(start + i)});
+  }
+  std::ranges::sort(between, comesBefore);
+  Candidate edge{to, int32_t(kept.size()) - 1};
+  for (const Candidate &candidate : between) {
+    if (highSum >= wanted)
+      break;
+    highSum += double(candidate.value);
+    edge = candidate;
+  }
+  return edge;
+}
+
+/// The place of one of several equal ones, from 1 on; the last if there are
+/// not so many.
+Candidate Row::nthEqual(float value, size_t number) const {
+  Candidate last{value, int32_t(kept.size()) - 1};
+  for (size_t start = 0; start < kept.size(); start += kBlock) {
+    size_t length = std::min(kBlock, kept.size() - start);
+    size_t count = countEqual(kept.data() + start, length, value);
+    if (count < number) {
+      number -= count;
+      continue;
+    }
+    for (size_t i = start; i != start + length; ++i)
+      if (kept[i] == value && --number == 0)
+        return {value, int32_t(i)};
+  }
+  return last;
+}
+
+double Row::keepNucleus(double share, double total, float least) {
+  Candidate edge = edgeOf(share * total, total, leftOut(share, total));
+  size_t after = size_t(edge.token) + 1;
+  dropEqual(kept.data() + after, kept.size() - after, edge.value);
+  float bound = std::max(edge.value, least);
+  keptFrom = bound;
+  return sumFrom(kept.data(), kept.size(), bound, blockSums.data());
+}
+
 size_t Row::draw(double wanted) const {
-  Weights weights;
   size_t last = mostProbable();
   for (size_t block = 0; block != blockSums.size(); ++block) {
     if (!(wanted < blockSums[block])) {
       wanted -= blockSums[block];
       continue;
     }
-    weightsOf(block, weights);
+    size_t start = block * kBlock;
+    std::array<float, kBlock> again;
+    const float *weights = kept.data() + start;
+    if (kept.empty()) {
+      weighBlock(row.data() + start, blockSize(block), most, scale,
+                 again.data());
+      weights = again.data();
+    }
     for (size_t i = 0; i != blockSize(block); ++i) {
-      if (weights[i] == 0)
+      if (weights[i] == 0 || weights[i] < keptFrom)
         continue;
-      last = block * kBlock + i;
+      last = start + i;
       wanted -= double(weights[i]);
       if (wanted < 0)
         return last;
@@ -356,6 +415,10 @@ public:
   int64_t choose(const Logits &logits, double number);
 
 private:
+  bool changes() const {
+    return options.repetitionPenalty != 1 || options.presencePenalty != 0 ||
+           options.frequencyPenalty != 0 || !options.bias.empty();
+  }
   void change(std::span<float> values) const;
   void weighCandidates(std::vector<Candidate> &candidates) const;
   int64_t drawFrom(std::vector<Candidate> candidates, double number) const;
@@ -412,8 +475,9 @@ int64_t TokenSampler::drawFrom(std::vector<Candidate> candidates,
 }
 
 int64_t TokenSampler::choose(const Logits &logits, double number) {
-  row.read(logits);
-  change(row.values());
+  row.read(logits, changes());
+  if (changes())
+    change(row.ownValues());
   row.look();
   // Without a finite logit there are no probabilities.
   if (options.temperature == 0 || !std::isfinite(row.peak()))
@@ -425,17 +489,22 @@ int64_t TokenSampler::choose(const Logits &logits, double number) {
     if (options.topP < 1)
       keepNucleus(candidates, options.topP * sumOf(candidates));
   } else if (options.topP < 1) {
-    double total = row.weigh(float(factor()));
-    // What is left out at first has less together than may be left out.
-    candidates = row.weightsFrom((1 - options.topP) * total /
-                                 double(row.values().size()));
+    double total = row.weigh(float(factor()), true);
+    double low = row.leftOut(options.topP, total);
+    if (row.countFrom(low) > kFewCandidates) {
+      double left = row.keepNucleus(options.topP, total, float(options.minP));
+      return int64_t(row.draw(number * left));
+    }
+    candidates = row.weightsFrom(low);
     keepNucleus(candidates, options.topP * total);
+    // In the order of tokens, as all other draws are.
+    std::ranges::sort(candidates, {}, &Candidate::token);
   } else if (options.minP > 0) {
     candidates =
         row.from(row.peak() + float(std::log(options.minP) / factor()));
     weighCandidates(candidates);
   } else {
-    double total = row.weigh(float(factor()));
+    double total = row.weigh(float(factor()), false);
     return int64_t(row.draw(number * total));
   }
   return drawFrom(std::move(candidates), number);
@@ -445,11 +514,11 @@ int64_t TokenSampler::choose(const Logits &logits, double number) {
 static std::pair<double, std::vector<std::pair<int64_t, double>>>
 tokenLogprobs(const Logits &logits, int64_t token, size_t count) {
   static thread_local Row row;
-  row.read(logits);
+  row.read(logits, false);
   row.look();
   if (token < 0 || size_t(token) >= row.values().size())
     throw nb::index_error("there is no such token");
-  double total = double(row.peak()) + std::log(row.weigh(1));
+  double total = double(row.peak()) + std::log(row.weigh(1, false));
   std::vector<std::pair<int64_t, double>> top;
   for (const Candidate &candidate : row.largest(count))
     top.emplace_back(candidate.token, double(candidate.value) - total);

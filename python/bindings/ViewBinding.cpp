@@ -3,6 +3,7 @@
 // The page that shows a program.
 
 #include "Bindings.h"
+#include "WithoutGil.h"
 
 #include "corten/Handover/Receive.h"
 #include "corten/View/View.h"
@@ -19,7 +20,7 @@ static nb::bytes viewPage(const ReceivedModule &module, std::string title,
                           std::optional<OperationValues> times) {
   std::string page;
   {
-    nb::gil_scoped_release unlock;
+    corten::bindings::WithoutGil unlock;
     llvm::raw_string_ostream stream(page);
     writeView(*module.module,
               {std::move(title), std::move(errors), std::move(times)}, stream);

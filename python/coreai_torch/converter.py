@@ -350,6 +350,7 @@ class TorchConverter:
         *,
         model: torch.nn.Module = _UNSET,
         decompose: bool = False,
+        weights: str | os.PathLike[str] | None = None,
     ) -> TorchConverter:
         """Stage a module together with the function that exports it.
 
@@ -366,6 +367,7 @@ class TorchConverter:
             entrypoint_name: As in :meth:`add_exported_program`.
             decompose: As in :meth:`add_exported_program`: ``export_fn`` returns
                 what ``torch.export.export()`` does.
+            weights: As in :meth:`add_exported_program`.
 
         Returns:
             The converter, for chaining.
@@ -374,7 +376,7 @@ class TorchConverter:
             RuntimeError: If ``export_fn`` fails.
             TypeError: If ``export_fn`` returns something else.
             ValueError: If the program it returns has other parameters than the
-                module, or cannot be converted.
+                module, cannot be converted, or ``weights`` has other weights.
         """
         if (module is _UNSET) == (model is _UNSET):
             msg = "add_pytorch_module() takes the module once, as module or model"
@@ -414,6 +416,7 @@ class TorchConverter:
             decompose=decompose,
             externalized=externalized,
             externalizing=externalizing,
+            weights=weights,
         )
 
     def register_custom_kernels(

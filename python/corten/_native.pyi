@@ -155,6 +155,8 @@ class MetalKernel:
 
 def int_literal(name: str, value: int) -> str: ...
 def float_literal(name: str, value: float) -> str: ...
+def compile_kernel(source: str) -> tuple[str, list[tuple[str, int, int, str]]]: ...
+def kernel_runner() -> str: ...
 def source_lines(path: str, addresses: Sequence[int]) -> list[tuple[str, int, int]]: ...
 
 class EntryPoint:
@@ -610,14 +612,28 @@ def token_logprobs(
     """The log-probability of a token, and the most probable ones with theirs."""
 
 def load_model(
-    path: str, threads: int | None, check: bool | None
+    path: str,
+    threads: int | None,
+    check: bool | None,
+    precision: str | None = None,
+    metal_kernels: bool = False,
 ) -> tuple[CompiledModel, list[str]]: ...
 def compile_model(
-    model: Model, threads: int | None, check: bool | None
+    model: Model,
+    threads: int | None,
+    check: bool | None,
+    precision: str | None = None,
 ) -> CompiledModel: ...
 def compile_received(
-    received: ReceivedModule, threads: int | None, check: bool | None
+    received: ReceivedModule,
+    threads: int | None,
+    check: bool | None,
+    precision: str | None = None,
 ) -> CompiledModel: ...
 def compile_watched(
-    received: ReceivedModule, graph: str, ops: list[int], threads: int | None
+    received: ReceivedModule,
+    graph: str,
+    ops: list[int],
+    threads: int | None,
+    precision: str | None = None,
 ) -> tuple[CompiledModel, list[tuple[int, int, str]]]: ...

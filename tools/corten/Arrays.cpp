@@ -112,6 +112,14 @@ static llvm::Error mismatch(StringRef where, const Parameter &parameter,
                                  " is " + parameter.describe());
 }
 
+llvm::Expected<Owned> tool::convert(const Tensor &from, StringRef where,
+                                    const Parameter &parameter) {
+  Owned result(parameter.type, from.shape());
+  if (runtime::Error error = cast(from, result.tensor))
+    return mismatch(where, parameter, error.message());
+  return result;
+}
+
 llvm::Expected<Owned> tool::convert(const NpyArray &array, StringRef where,
                                     const Parameter &parameter) {
   std::optional<ElementType> type = fromNumpy(array.type);
@@ -133,10 +141,7 @@ llvm::Expected<Owned> tool::convert(const NpyArray &array, StringRef where,
       next *= from.extents[axis];
     }
   }
-  Owned result(parameter.type, array.shape);
-  if (runtime::Error error = cast(from, result.tensor))
-    return mismatch(where, parameter, error.message());
-  return result;
+  return convert(from, where, parameter);
 }
 
 /// The array of an archive that is meant for the parameter.

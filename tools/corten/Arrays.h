@@ -43,7 +43,10 @@ llvm::Expected<Owned> readInput(const InputSource &source,
                                 const runtime::Parameter &parameter,
                                 const ImageOptions &images);
 
-/// An array as the parameter wants it; `where` is for messages.
+/// A tensor as the parameter wants it; `where` is for messages.
+llvm::Expected<Owned> convert(const runtime::Tensor &from,
+                              llvm::StringRef where,
+                              const runtime::Parameter &parameter);
 llvm::Expected<Owned> convert(const NpyArray &array, llvm::StringRef where,
                               const runtime::Parameter &parameter);
 

@@ -2,6 +2,7 @@
 //
 // Commands that write an asset: convert, strip, optimize.
 
+#include "Check.h"
 #include "Saving.h"
 #include "Terminal.h"
 #include "corten/Model/Convert.h"
@@ -35,6 +36,10 @@ struct ConvertOptions {
   bool asJson = false;
   bool quiet = false;
   SaveOptions saving;
+  /// What to compare with; empty: nothing.
+  std::string reference;
+  /// What this command was called as.
+  std::string command;
 };
 } // namespace
 
@@ -88,27 +93,58 @@ convertSafely(const std::vector<ProgramFile> &files,
       "wrote the program, this is a fault of corten's: please report it");
 }
 
+/// What looks at the asset before it gets its name; none if nobody asks for it.
+/// Sets `isDifferent` if it computes something else than the programs.
+static std::function<llvm::Error(llvm::StringRef)>
+inspector(const std::vector<ProgramFile> &files, const ConvertOptions &options,
+          std::optional<Progress> &progress, bool &isDifferent) {
+  if (options.reference.empty())
+    return nullptr;
+  return [&](llvm::StringRef folder) -> llvm::Error {
+    progress->show("checking");
+    CheckOptions check;
+    check.reference =
+        options.reference == "torch" ? Reference::Torch : Reference::Engine;
+    check.command = options.command;
+    check.weights = options.weights;
+    // JSON stands alone.
+    check.isShown = !options.quiet && !options.asJson;
+    // What the check prints is no line to write over.
+    if (check.reference == Reference::Torch)
+      progress.reset();
+    llvm::Expected<int> status = checkAsset(folder, files, check);
+    if (!status)
+      return status.takeError();
+    isDifferent = *status != Success;
+    return isDifferent ? llvm::createStringError(
+                             "the asset computes something else "
+                             "than the program: nothing was written")
+                       : llvm::Error::success();
+  };
+}
+
 /// Converts and writes; says meanwhile how far it is.
 static llvm::Expected<std::vector<std::string>>
 convertAndSave(const std::vector<ProgramFile> &files,
-               const ConvertOptions &options) {
-  Progress progress;
+               const ConvertOptions &options, bool &isDifferent) {
+  std::optional<Progress> progress(std::in_place);
   ConvertFilesOptions conversion;
   conversion.release = options.release;
   conversion.optimize = options.optimize;
   conversion.weights = options.weights;
   conversion.progress = [&](size_t nodes) {
-    progress.show("converting: " + llvm::Twine(nodes) + " nodes");
+    progress->show("converting: " + llvm::Twine(nodes) + " nodes");
   };
-  progress.show("reading");
+  progress->show("reading");
   llvm::Expected<ConvertedFiles> converted = convertSafely(files, conversion);
   if (!converted)
     return converted.takeError();
   if (llvm::Error error = options.metadata.apply(converted->model->metadata()))
     return error;
-  progress.show("writing");
-  if (llvm::Error error =
-          converted->model->save(options.output, options.saving))
+  progress->show("writing");
+  SaveOptions saving = options.saving;
+  saving.inspect = inspector(files, options, progress, isDifferent);
+  if (llvm::Error error = converted->model->save(options.output, saving))
     return error;
   return std::move(converted->warnings);
 }
@@ -145,10 +181,13 @@ static int runConvert(const ConvertOptions &options) {
   llvm::Expected<std::vector<ProgramFile>> files = programFiles(options);
   if (!files)
     return fail(files.takeError());
+  bool isDifferent = false;
   llvm::Expected<std::vector<std::string>> warnings =
-      convertAndSave(*files, options);
-  if (!warnings)
-    return failAtLength(warnings.takeError());
+      convertAndSave(*files, options, isDifferent);
+  if (!warnings) {
+    int status = failAtLength(warnings.takeError());
+    return isDifferent ? Found : status;
+  }
   for (const std::string &warning : *warnings)
     llvm::errs() << "corten: warning: " << warning << '\n';
   if (options.quiet && !options.asJson)
@@ -157,7 +196,19 @@ static int runConvert(const ConvertOptions &options) {
                       std::chrono::steady_clock::now() - start);
 }
 
-void tool::addConvert(CLI::App &app, int &exitCode) {
+/// A flag that may say what to compare with.
+static void addCheck(CLI::App &command, std::string &reference) {
+  command
+      .add_flag("--check{engine}", reference,
+                "Run the asset on the inputs that the program was exported "
+                "with, and compare with the program before all optimization, "
+                "or, with --check=torch, with PyTorch; where they differ, "
+                "write nothing")
+      ->type_name("engine|torch")
+      ->check(CLI::IsMember({"engine", "torch"}));
+}
+
+void tool::addConvert(CLI::App &app, int &exitCode, llvm::StringRef program) {
   CLI::App *command = app.add_subcommand(
       "convert", "Converts programs that torch.export.save wrote to an asset.");
   auto options = std::make_shared<ConvertOptions>();
@@ -186,6 +237,8 @@ void tool::addConvert(CLI::App &app, int &exitCode) {
                     "Bring the program into its simplest form, as corten "
                     "optimize does");
   options->metadata.addTo(*command);
+  options->command = program.str();
+  addCheck(*command, options->reference);
   command->add_flag("--json", options->asJson,
                     "Print as JSON what was written");
   command->add_flag("--quiet", options->quiet, "Print no summary");

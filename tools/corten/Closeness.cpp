@@ -52,7 +52,7 @@ static std::vector<int64_t> indexOf(int64_t place, llvm::ArrayRef<int64_t> of) {
 
 Closeness tool::compare(llvm::StringRef name, const runtime::Tensor &actual,
                         const runtime::Tensor &expected,
-                        std::optional<double> tolerance) {
+                        std::optional<double> tolerance, Scale scale) {
   Closeness result;
   result.name = name.str();
   result.type = actual.describe();
@@ -63,13 +63,14 @@ Closeness tool::compare(llvm::StringRef name, const runtime::Tensor &actual,
   double noise = 0;
   double peak = 0;
   int64_t worst = -1;
+  for (double number : theirs)
+    if (std::isfinite(number))
+      peak = std::max(peak, std::abs(number));
   for (size_t i = 0; i != ours.size(); ++i) {
     double error = errorOf(ours[i], theirs[i]);
-    result.numDifferent +=
-        error > result.tolerance * std::max(1.0, std::abs(theirs[i]));
+    double size = scale == Scale::Largest ? peak : std::abs(theirs[i]);
+    result.numDifferent += error > result.tolerance * std::max(1.0, size);
     noise += error * error;
-    if (std::isfinite(theirs[i]))
-      peak = std::max(peak, std::abs(theirs[i]));
     if (worst == -1 || error > result.largest) {
       worst = int64_t(i);
       result.largest = error;

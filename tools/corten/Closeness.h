@@ -29,11 +29,19 @@ struct Closeness {
   bool isClose() const { return numDifferent == 0; }
 };
 
-/// An element may be off by the tolerance, or that many times its size where it
-/// is larger than one. Without a choice, it follows the element type.
+/// What an error is measured by, where that is larger than one.
+enum class Scale : uint8_t {
+  Element,
+  /// The largest element of the tensor: small ones carry its rounding.
+  Largest,
+};
+
+/// An element may be off by the tolerance times its scale. Without a choice, it
+/// follows the element type.
 Closeness compare(llvm::StringRef name, const runtime::Tensor &actual,
                   const runtime::Tensor &expected,
-                  std::optional<double> tolerance);
+                  std::optional<double> tolerance,
+                  Scale scale = Scale::Element);
 
 /// A table of them, the worst first.
 void print(llvm::raw_ostream &os, std::vector<Closeness> all);

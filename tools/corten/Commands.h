@@ -6,6 +6,7 @@
 #ifndef CORTEN_TOOLS_CORTEN_COMMANDS_H
 #define CORTEN_TOOLS_CORTEN_COMMANDS_H
 
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
 
@@ -28,7 +29,8 @@ enum ExitCode : int {
   BadInput = 2,
 };
 
-void addConvert(CLI::App &app, int &exitCode);
+/// `command` is what this one was called as.
+void addConvert(CLI::App &app, int &exitCode, llvm::StringRef command);
 void addDiff(CLI::App &app, int &exitCode);
 void addInfo(CLI::App &app, int &exitCode);
 void addPrint(CLI::App &app, int &exitCode);
@@ -44,6 +46,12 @@ void addBench(CLI::App &app, int &exitCode);
 void addProfile(CLI::App &app, int &exitCode);
 /// Those of the Python package; `command` is what this one was called as.
 void addPythonCommands(CLI::App &app, int &exitCode, llvm::StringRef command);
+/// Runs a module of the Python package and returns its exit status. `command`
+/// is what this one was called as; what the module prints goes to the standard
+/// output, or to the file `output`.
+llvm::Expected<int> runPython(llvm::StringRef command,
+                              llvm::ArrayRef<std::string> module,
+                              llvm::StringRef output);
 /// Help, and what shells and manuals are made from. Last: it shows the others.
 void addHelp(CLI::App &app, int &exitCode);
 

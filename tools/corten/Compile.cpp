@@ -2,7 +2,7 @@
 //
 // The command that makes plans for the engine.
 
-#include "Commands.h"
+#include "Session.h"
 #include "Terminal.h"
 #include "corten/Model/Convert.h"
 #include "corten/Model/Model.h"
@@ -22,6 +22,7 @@ struct CompileOptions {
   bool isSelfContained = false;
   bool printsPlan = false;
   bool explains = false;
+  PrecisionOptions precision;
 };
 } // namespace
 
@@ -31,9 +32,13 @@ static int runCompile(const CompileOptions &options) {
   llvm::Expected<std::unique_ptr<Model>> model = Model::open(options.path);
   if (!model)
     return fail(model.takeError());
+  llvm::Expected<Precision> precision =
+      parsePrecision(options.precision.text());
+  if (!precision)
+    return fail(precision.takeError());
   progress.show("compiling");
   if (options.printsPlan) {
-    llvm::Expected<std::string> text = (*model)->planText();
+    llvm::Expected<std::string> text = (*model)->planText(*precision);
     if (!text)
       return failAtLength(text.takeError());
     llvm::outs() << *text;
@@ -43,7 +48,7 @@ static int runCompile(const CompileOptions &options) {
     // What is wrong is said before anything is.
     std::string text;
     llvm::raw_string_ostream os(text);
-    if (llvm::Error error = (*model)->explainPlan(os))
+    if (llvm::Error error = (*model)->explainPlan(os, *precision))
       return failAtLength(std::move(error));
     llvm::outs() << text;
     if (options.output.empty())
@@ -51,7 +56,8 @@ static int runCompile(const CompileOptions &options) {
   }
   if (options.output.empty())
     return fail("--output is required");
-  llvm::Expected<std::string> plan = (*model)->compile(options.isSelfContained);
+  llvm::Expected<std::string> plan =
+      (*model)->compile(options.isSelfContained, *precision);
   if (!plan)
     return failAtLength(plan.takeError());
   progress.show("writing");
@@ -81,8 +87,10 @@ void tool::addCompile(CLI::App &app, int &exitCode) {
   command->add_flag("--explain", options->explains,
                     "Say which kernel does what and where, what was fused and "
                     "what was not and why, and what memory and time it takes");
+  addPrecision(*command, options->precision);
   command->footer("Examples:\n"
                   "  corten compile model.aimodel -o model.cplan\n"
+                  "  corten compile model.aimodel --precision bf16 -o m.cplan\n"
                   "  corten compile model.aimodel --explain\n"
                   "  corten compile model.aimodel --print");
   command->callback([options, &exitCode] { exitCode = runCompile(*options); });

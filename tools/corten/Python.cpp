@@ -10,6 +10,7 @@
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Program.h"
+#include "llvm/Support/raw_ostream.h"
 
 #include <cerrno>
 #include <cstdlib>
@@ -59,6 +60,27 @@ static int becomePython(llvm::StringRef command,
                     std::error_code(errno, std::generic_category()).message());
 }
 
+llvm::Expected<int> tool::runPython(llvm::StringRef command,
+                                    llvm::ArrayRef<std::string> module,
+                                    llvm::StringRef output) {
+  llvm::Expected<std::string> python = findPython(command);
+  if (!python)
+    return python.takeError();
+  std::vector<llvm::StringRef> words = {*python, "-m"};
+  words.insert(words.end(), module.begin(), module.end());
+  std::vector<std::optional<llvm::StringRef>> streams(3);
+  if (!output.empty())
+    streams[1] = output;
+  // What was said here comes before what is said there.
+  llvm::outs().flush();
+  std::string problem;
+  int status = llvm::sys::ExecuteAndWait(*python, words, std::nullopt, streams,
+                                         0, 0, &problem);
+  if (status < 0)
+    return llvm::createStringError(*python + ": " + problem);
+  return status;
+}
+
 void tool::addPythonCommands(CLI::App &app, int &exitCode,
                              llvm::StringRef command) {
   struct Row {
@@ -73,6 +95,7 @@ void tool::addPythonCommands(CLI::App &app, int &exitCode,
        "Continues a prompt with a language model.",
        {"corten.llm", "generate"}},
       {"serve", "Serves models over HTTP.", {"corten.serve"}},
+      {"verify", "Compares a model with another, op by op.", {"corten.verify"}},
   };
   for (const Row &row : rows) {
     CLI::App *added = app.add_subcommand(row.name, row.description);

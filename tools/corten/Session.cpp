@@ -12,6 +12,24 @@ using namespace corten;
 using namespace corten::tool;
 using llvm::StringRef;
 
+void tool::addPrecision(CLI::App &command, PrecisionOptions &options) {
+  command
+      .add_option("--precision", options.factors,
+                  "Compute products with constant weights in bf16, or those "
+                  "of matrices in int8: faster, and less exact")
+      ->type_name("bf16|int8")
+      ->check(CLI::IsMember({"bf16", "int8"}));
+  command.add_flag("--fast-math", options.isFastMath,
+                   "Compute convolutions in forms with fewer multiplications "
+                   "that lose up to a digit");
+}
+
+std::string PrecisionOptions::text() const {
+  if (!isFastMath)
+    return factors;
+  return factors.empty() ? "fast_math" : factors + ",fast_math";
+}
+
 void tool::addCallOptions(CLI::App &command, CallOptions &options) {
   command
       .add_option("PATH", options.path,
@@ -49,6 +67,10 @@ void tool::addCallOptions(CLI::App &command, CallOptions &options) {
       ->check(CLI::PositiveNumber)
       ->allow_extra_args(false);
   command.add_option("--seed", options.seed, "Of the random inputs");
+  addPrecision(command, options.precision);
+  command.add_flag("--metal-kernels", options.metalKernels,
+                   "Compile and run the Metal kernels that a plan brings; "
+                   "those of an asset are");
 }
 
 llvm::Expected<std::pair<StringRef, StringRef>>
@@ -131,6 +153,9 @@ llvm::Expected<Session> tool::openSession(const CallOptions &options,
   progress.show("compiling");
   runtime::LoadOptions loading;
   loading.threads = options.threads;
+  loading.precision = options.precision.text();
+  if (options.metalKernels)
+    loading.foreign = metalKernels();
   llvm::Expected<LoadedModel> loaded = loadForEngine(options.path, loading);
   if (!loaded)
     return loaded.takeError();

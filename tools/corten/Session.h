@@ -12,6 +12,16 @@
 
 namespace corten::tool {
 
+/// What may be less exact.
+struct PrecisionOptions {
+  /// Empty: as the program says.
+  std::string factors;
+  bool isFastMath = false;
+
+  /// As parsePrecision takes it.
+  std::string text() const;
+};
+
 /// What to call, and with what.
 struct CallOptions {
   std::string path;
@@ -21,7 +31,12 @@ struct CallOptions {
   ImageOptions images;
   int threads = 0;
   unsigned seed = 0;
+  PrecisionOptions precision;
+  /// Those of a plan.
+  bool metalKernels = false;
 };
+
+void addPrecision(CLI::App &command, PrecisionOptions &options);
 
 /// Adds all of them but the threads, of which some take several.
 void addCallOptions(CLI::App &command, CallOptions &options);

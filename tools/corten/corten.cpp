@@ -58,7 +58,7 @@ int main(int argc, char **argv) {
              "examples.");
 
   int exitCode = tool::Success;
-  tool::addConvert(app, exitCode);
+  tool::addConvert(app, exitCode, argv[0]);
   tool::addDiff(app, exitCode);
   tool::addInfo(app, exitCode);
   tool::addPrint(app, exitCode);

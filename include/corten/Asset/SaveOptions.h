@@ -3,6 +3,11 @@
 #ifndef CORTEN_ASSET_SAVEOPTIONS_H
 #define CORTEN_ASSET_SAVEOPTIONS_H
 
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Error.h"
+
+#include <functional>
+
 namespace corten {
 
 struct SaveOptions {
@@ -11,6 +16,9 @@ struct SaveOptions {
   bool hash = true;
   /// Replaces whatever is at the target, also what is no asset.
   bool force = false;
+  /// Looks at the asset that was written, in a folder beside the target, before
+  /// it goes there. After an error everything is as it was.
+  std::function<llvm::Error(llvm::StringRef folder)> inspect = nullptr;
 };
 
 } // namespace corten

@@ -8,6 +8,7 @@
 
 #include "corten/Conversion/AtenToCoreAI/ValueNames.h"
 #include "corten/Model/Model.h"
+#include "corten/Pt2/Convert.h"
 
 #include <functional>
 
@@ -36,6 +37,9 @@ struct ConvertFilesOptions {
   /// Told now and then how many nodes have been converted.
   std::function<void(size_t)> progress;
 };
+
+/// The program that a file stands for, as its reader takes it.
+Pt2EntryPoint entryPointOf(const ProgramFile &file);
 
 /// A converted model, and what the user should know about it all the same.
 struct ConvertedFiles {

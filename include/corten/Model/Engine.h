@@ -18,11 +18,21 @@ struct LoadedModel {
   std::vector<std::string> warnings;
 };
 
+/// Compiles Metal kernels for the CPU, and runs each call in a process that can
+/// do nothing else.
+runtime::ForeignLoader metalKernels();
+
 /// Loads a plan (NAME.cplan), or compiles and loads an asset, the text of a
 /// program, or what torch.export.save wrote (NAME.pt2). Weights of an asset
-/// stay in it, mapped.
+/// stay in it, mapped. Metal kernels of a plan, which may be from anywhere, are
+/// run only where `options.foreign` says how; those of a program that is
+/// compiled here are.
 llvm::Expected<LoadedModel> loadForEngine(llvm::StringRef path,
                                           runtime::LoadOptions options = {});
+
+/// Loads the bytes of a plan, which become the model's.
+llvm::Expected<std::shared_ptr<runtime::Model>>
+loadPlan(llvm::Expected<std::string> plan, runtime::LoadOptions options);
 
 /// Compiles an opened program as it is now, and loads it.
 llvm::Expected<std::shared_ptr<runtime::Model>>

@@ -10,6 +10,7 @@
 
 #include "corten/Asset/Metadata.h"
 #include "corten/Asset/SaveOptions.h"
+#include "corten/Compiler/Precision.h"
 #include "corten/Conversion/AtenToCoreAI/ValueNames.h"
 #include "corten/Inspect/Doctor.h"
 #include "corten/Inspect/Info.h"
@@ -106,11 +107,12 @@ public:
   /// The bytes of a plan for the engine. Weights that lie in the asset stay
   /// there: the plan says where, and is of use only together with it, unless
   /// `isSelfContained`.
-  llvm::Expected<std::string> compile(bool isSelfContained = false);
+  llvm::Expected<std::string> compile(bool isSelfContained = false,
+                                      Precision precision = {});
   /// The plan as text, in the `plan` dialect.
-  llvm::Expected<std::string> planText();
+  llvm::Expected<std::string> planText(Precision precision = {});
   /// What the compiler did: kernels, fusion, memory, time. For people.
-  llvm::Error explainPlan(llvm::raw_ostream &out);
+  llvm::Error explainPlan(llvm::raw_ostream &out, Precision precision = {});
 
   /// The program, which belongs to the model.
   mlir::ModuleOp module();

@@ -25,6 +25,9 @@ inline constexpr llvm::StringLiteral kMarkNamespace = "corten_mark";
 /// What an output that is the value of `node` goes by.
 llvm::StringRef nameAsOutput(const Node &node);
 
+/// Whether callers of a converted program give this input; weights are not.
+bool isGraphInput(const InputSpec &input);
+
 /// True for a node that picks a result of a call.
 bool isPick(const Node &node);
 

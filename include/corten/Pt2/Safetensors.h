@@ -56,6 +56,9 @@ private:
 /// together.
 class NamedWeights {
 public:
+  /// Those of a folder; nothing if `path` is empty.
+  static llvm::Expected<std::optional<NamedWeights>> open(llvm::StringRef path);
+
   explicit NamedWeights(std::shared_ptr<const SafetensorsFolder> folder)
       : folder(std::move(folder)) {}
 

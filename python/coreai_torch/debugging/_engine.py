@@ -41,16 +41,21 @@ class EngineInspector(Inspector):
     Args:
         program: The program. Changes made to it later do not count.
         entry_point: The graph that runs.
+        precision: What products may be computed in; see ``corten.load``.
 
     Raises:
-        ValueError: If there is no such graph, or the engine cannot run it.
+        ValueError: If there is no such graph or precision, or the engine cannot
+            run it.
     """
 
-    def __init__(self, program: AIProgram, entry_point: str) -> None:
+    def __init__(
+        self, program: AIProgram, entry_point: str, precision: str | None = None
+    ) -> None:
         entry_graph(program._mlir_module, entry_point)
         self._name = entry_point.split(".")[-1]
         self._received = receive(program)
-        self._model = _native.compile_received(self._received, None, None)
+        self._precision = precision
+        self._model = _native.compile_received(self._received, None, None, precision)
         self._watching: tuple[frozenset[int], corten.CompiledModel, _Watched] | None
         self._watching = None
         self._last_outputs: dict[str, NumpyArray[Any]] | None = None
@@ -88,7 +93,7 @@ class EngineInspector(Inspector):
         """The program that returns these operations, and where it does."""
         if self._watching is None or not wanted <= self._watching[0]:
             model, watched = _native.compile_watched(
-                self._received, self._name, sorted(wanted), None
+                self._received, self._name, sorted(wanted), None, self._precision
             )
             self._watching = wanted, model, watched
         return self._watching[1:]
@@ -106,12 +111,17 @@ def inspector_of(
     entry_point: str,
     specialization_options: SpecializationOptions | None = None,
     backend: str | None = None,
+    precision: str | None = None,
 ) -> EngineInspector | _ProgramInspector:
     """The inspector of a program on a back end.
 
     Raises:
-        ValueError: If there is no such graph or back end, or it cannot run it.
+        ValueError: If there is no such graph, back end or precision, or it cannot
+            run it.
     """
     if _session.chosen_backend(backend, specialization_options) == "engine":
-        return EngineInspector(program, entry_point)
+        return EngineInspector(program, entry_point, precision)
+    if precision is not None:
+        msg = "precision is for the engine: the interpreter has none to choose"
+        raise ValueError(msg)
     return _ProgramInspector(program, entry_point, specialization_options)

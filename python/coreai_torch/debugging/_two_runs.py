@@ -78,10 +78,14 @@ def comparison_of(node: torch.fx.Node, op_ids: Sequence[int] = ()) -> Comparison
     )
 
 
-def _inspector(program: AIProgram, entry_point: str, backend: str | None) -> Any:
+def _inspector(
+    program: AIProgram, entry_point: str, backend: str | None, precision: str | None
+) -> Any:
     """That of a back end; by default the engine's, if that can run the program."""
+    if backend is None and precision is not None:
+        backend = "engine"
     if backend is not None:
-        return inspector_of(program, entry_point, backend=backend)
+        return inspector_of(program, entry_point, backend=backend, precision=precision)
     try:
         return EngineInspector(program, entry_point)
     except ValueError as error:
@@ -100,6 +104,7 @@ class Run:
         entry_point: str,
         tolerance: Tolerance,
         backend: str | None,
+        precision: str | None = None,
     ) -> None:
         self.reference = reference
         self.program = program
@@ -108,7 +113,7 @@ class Run:
         self.graph = entry_graph(program._mlir_module, entry_point)
         self.nodes = {node.name: node for node in reference.exported.graph.nodes}
         self.pairings = reference.pairings
-        self._inspector = _inspector(program, entry_point, backend)
+        self._inspector = _inspector(program, entry_point, backend, precision)
         self.observed, self.outputs = self._run_converted()
         #: Outputs that are wrong -> the node that makes each of them.
         self.failed_outputs: list[tuple[Comparison, torch.fx.Node]] = []

@@ -7,12 +7,14 @@ from importlib.metadata import version
 from pathlib import Path
 
 import pytest
+import torch
 from coreai._compiler import ir
 from coreai.authoring import AIProgram, Context
 from coreai.authoring.asset import _serialize_module_to_bytecode
 from support import mirror
 from support.ir import program_of_op
 
+import corten
 from corten import _native
 
 pytestmark = pytest.mark.skipif(
@@ -95,3 +97,31 @@ def test_old_forms(form: str, tmp_path: Path) -> None:
     new = _native.rewrite_asset(str(path), through_program=True)
     assert f'"aicode.{form}"' not in _native.code_text(new)
     assert mirror.saved_again(new) == mirror.saved_again(old)
+
+
+#: relu(x @ w - 20), as coreai-torch 0.4.0 wrote it, with locations that
+#: coreai-core 1.0.0b2 cannot read.
+_FIRST = Path(__file__).parent / "assets" / "coreai-core-1.0.0b1.mlirb"
+
+
+def test_the_first_release():
+    x = torch.tensor([[1.0, 2.0, 3.0], [-1.0, 0.5, 0.0]])
+    weight = torch.arange(12.0).reshape(3, 4)
+    result = torch.from_dlpack(corten.load(_FIRST)["main"](x=x)["y"])
+    torch.testing.assert_close(result, torch.relu(x @ weight - 20))
+
+
+def test_the_first_release_damaged(tmp_path):
+    """Whatever a byte becomes, it is a program or an error."""
+    original = _FIRST.read_bytes()
+    path = tmp_path / "damaged.mlirb"
+    refused = 0
+    for place in range(len(original)):
+        damaged = bytearray(original)
+        damaged[place] ^= 0xFF
+        path.write_bytes(damaged)
+        try:
+            corten.open(path)
+        except ValueError:
+            refused += 1
+    assert refused > len(original) // 3

@@ -247,7 +247,7 @@ class TestArchiveInfo:
         assert lines[:2] == [str(classifier.archive), "program model"]
         for line in (
             "input image float32[1..64, 3, 8, 8]",
-            "state b_calls float32[4]",
+            "state calls float32[4]",
             "aten.convolution.default 1",
             "args[0] float32[2, 3, 8, 8]",
             f"torch {torch.__version__}",

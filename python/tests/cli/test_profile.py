@@ -64,8 +64,8 @@ def test_steps(asset: Path) -> None:
         f"blocks.{i}.{name}" for i in range(2) for name in ("up", "down")
     }
     for step in products:
-        # 2 m n k, and a bias at least.
-        assert 2 * 4 * 32 * 64 < step["flops"] < 2.2 * 4 * 32 * 64
+        # 2 m n k, and what is done with the results.
+        assert 2 * 4 * 32 * 64 <= step["flops"] < 2.2 * 4 * 32 * 64
         assert step["bytes"] > 4 * 32 * 64
         assert step["runs"] == 1
         assert step["operations"]

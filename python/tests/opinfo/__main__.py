@@ -21,6 +21,10 @@ PAGE = ROOT / "docs" / "opinfo.md"
 OUTPUT = ROOT / "build" / "opinfo"
 
 
+def _count(text: str) -> int | None:
+    return None if text == "all" else int(text)
+
+
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m opinfo", description=__doc__)
     parser.add_argument(
@@ -32,7 +36,9 @@ def _arguments() -> argparse.Namespace:
         default=list(samples.DTYPES),
         choices=list(samples.DTYPES),
     )
-    parser.add_argument("--samples", type=int, default=3, help="per op and dtype")
+    parser.add_argument(
+        "--samples", type=_count, default=3, help="per op and dtype, or 'all'"
+    )
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--timeout", type=float, default=20, help="seconds a sample")
     parser.add_argument(

@@ -37,7 +37,8 @@ _PATIENCE = 60.0
 
 @dataclass(frozen=True)
 class Options:
-    samples: int = 3
+    #: Of each operator and dtype; None for all.
+    samples: int | None = 3
     workers: int = 2
     timeout: float = 20.0
     optimize: bool = False

@@ -145,8 +145,8 @@ class Calls(torch.nn.Module):
         return [value for call in self.calls for value in call(rest)]
 
 
-def samples(info: Any, dtype: str, count: int) -> list[Call]:
-    """The first samples of an operator; the same ones every time."""
+def samples(info: Any, dtype: str, count: int | None) -> list[Call]:
+    """The first samples of an operator, or all; the same ones every time."""
     torch.manual_seed(0)
     generated = info.sample_inputs("cpu", DTYPES[dtype], requires_grad=False)
     return [Call.of(info, sample) for sample in itertools.islice(generated, count)]

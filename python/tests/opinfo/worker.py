@@ -37,6 +37,10 @@ if TYPE_CHECKING:
     from coreai.authoring import AIModelAsset, AIProgram
 
 
+#: How many samples make one program.
+_TOGETHER = 24
+
+
 @dataclass(frozen=True)
 class Settled(Exception):
     """Ends work on a program with a verdict on all of its samples."""
@@ -199,11 +203,13 @@ class Worker:
             except Exception as error:
                 reason = f"eager: {type(error).__name__}: {error}"
                 self._settle(index, call.description, Verdict.EXPORT, one_line(reason))
-        # All at once first: the fixed cost of an export dominates, and most
+        # Many at once first: the fixed cost of an export dominates, and most
         # operators are right.
-        if len(pending) < 2 or not task["together"] or not self._run(pending, task):
-            for item in pending:
-                self._run([item], task)
+        for first in range(0, len(pending), _TOGETHER):
+            some = pending[first : first + _TOGETHER]
+            if len(some) < 2 or not task["together"] or not self._run(some, task):
+                for item in some:
+                    self._run([item], task)
         self._send(event="done")
 
     def _run(

@@ -367,6 +367,21 @@ CASES = [
         floats(2, 7),
     ),
     exact(
+        "masked_scatter_of_fewer",
+        lambda x, m, s: x.masked_scatter(m, s),
+        floats(4, 1),
+        torch.tensor([[True, False, True]]),
+        floats(2, 7),
+    ),
+    exact(
+        "masked_scatter_of_fewer_axes",
+        lambda x, m, s: x.masked_scatter(m > 0, s),
+        floats(3),
+        floats(4, 3),
+        floats(12),
+        dynamic=((), (0,), ()),
+    ),
+    exact(
         "diagonal_scatter",
         lambda x, s: torch.diagonal_scatter(x, s, -1),
         floats(4, 3),

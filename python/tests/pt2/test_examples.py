@@ -86,7 +86,7 @@ def test_what_is_said_of_a_program(saved):
     assert program["torch_version"] == torch.__version__
     assert (program["decomposed"], program["problem"]) == (False, None)
     assert [value["name"] for value in program["inputs"]] == ["x", "pair_b_0", "pair_a"]
-    assert [value["name"] for value in program["states"]] == ["b_count"]
+    assert [value["name"] for value in program["states"]] == ["count"]
     assert program["outputs"][0]["type"] == "float32[4, 5]"
     operators = {op["name"]: op["count"] for op in program["operations"]}
     assert operators["aten.linear.default"] == 1

@@ -85,6 +85,19 @@ def test_a_program_without_weights_takes_them_from_the_folder(folder):
     assert text_of(export("meta"), weights=folder) == text_of(export())
 
 
+def test_of_a_module_too(folder):
+    def converted(device: str, **options: Any) -> str:
+        converter = TorchConverter(mode=TorchConverter.Mode.RELEASE)
+        with torch.device(device):
+            module = Decoder().eval()
+        converter.add_pytorch_module(
+            module, lambda _: export(device), decompose=True, **options
+        )
+        return str(converter.to_coreai())
+
+    assert converted("meta", weights=folder) == converted("cpu")
+
+
 def test_fake_tensors_are_without_weights_too(folder):
     from torch._subclasses import FakeTensorMode
 

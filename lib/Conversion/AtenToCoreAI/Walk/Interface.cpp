@@ -103,23 +103,6 @@ static LogicalResult checkNames(ArrayRef<std::string> names, StringRef what,
   return success();
 }
 
-bool corten::isGraphInput(const InputSpec &input) {
-  if (!input.node || input.node->results.empty())
-    return false;
-  switch (input.node->info().kind) {
-  case ValueInfo::Kind::Tensor:
-    return input.kind == InputSpec::Kind::UserInput || input.isMutated;
-  case ValueInfo::Kind::SymInt:
-  case ValueInfo::Kind::SymFloat:
-  case ValueInfo::Kind::SymBool:
-    return input.kind == InputSpec::Kind::UserInput;
-  case ValueInfo::Kind::None:
-  case ValueInfo::Kind::Other:
-    return false;
-  }
-  return false;
-}
-
 FailureOr<GraphInterface> corten::nameInterface(const EntryPoint &entry,
                                                 Location location) {
   const Program &program = *entry.program;

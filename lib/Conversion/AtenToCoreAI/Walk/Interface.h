@@ -27,9 +27,6 @@ struct GraphInterface {
   llvm::SmallVector<Output> outputs;
 };
 
-/// Whether an input of the program is one of the graph; weights are not.
-bool isGraphInput(const InputSpec &input);
-
 /// Fails, with a message out, for names that do not fit.
 mlir::FailureOr<GraphInterface> nameInterface(const EntryPoint &entry,
                                               mlir::Location location);

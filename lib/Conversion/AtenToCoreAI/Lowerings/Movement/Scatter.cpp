@@ -383,9 +383,9 @@ static Value writeAt(Value base, const AdvancedIndex &index, Value updates,
   return scatterNd(base, positions, rows, emit);
 }
 
-/// Row-major number of each position among the first Q axes of `base`.
-static Value linearize(Value base, Value positions, Emitter &emit) {
-  int64_t depth = emit.type(positions).getShape().back();
+/// Row-major number of each position among the first `depth` axes of `base`.
+static Value linearize(Value base, Value positions, int64_t depth,
+                       Emitter &emit) {
   SmallVector<Value> extents, strides;
   for (int64_t axis = 0; axis < depth; ++axis) {
     extents.push_back(emit.dim(base, axis));
@@ -425,7 +425,7 @@ static Value addAt(Value base, const AdvancedIndex &index, Value updates,
   }
 
   // [rows, elements of a row]
-  Value rows = linearize(base, positions, emit);
+  Value rows = linearize(base, positions, depth, emit);
   Value table = emit.mergeAxes(base, 0, depth);
   if (type.getRank() > depth) {
     table = emit.mergeAxes(table, 1, emit.type(table).getRank());
@@ -537,11 +537,18 @@ static Value lowerPut(const AtenNode &node, Emitter &emit) {
 /// of the first true this is -1, the last element, and not used. A source that
 /// may be empty gets one element, so that there is a last one.
 static Value lowerMaskedScatter(const AtenNode &node, Emitter &emit) {
-  Value self = emit.refined(node, "self");
+  Value self = emit.refined(node, "self"), mask = emit.refined(node, "mask");
   RankedTensorType type = emit.typeOf(node);
-  auto extent = [&](int64_t axis) { return emit.dim(self, axis); };
-  Value mask =
-      emit.broadcast(emit.refined(node, "mask"), type.clone(emit.i1()), extent);
+  // Each is repeated along the axes that only the other has.
+  auto extentOf = [&](Value other) {
+    return [&emit, &type, other](int64_t axis) {
+      return emit.dim(other,
+                      axis - (type.getRank() - emit.type(other).getRank()));
+    };
+  };
+  Value given = self;
+  self = emit.broadcast(self, type, extentOf(mask));
+  mask = emit.broadcast(mask, type.clone(emit.i1()), extentOf(given));
   auto flat = [&](Value x) {
     RankedTensorType from = emit.type(x);
     // The runtime computes no extent of what turns out empty; reshape() knows.

@@ -227,6 +227,8 @@ static Results lowerGridEdges(const AtenNode &node, Emitter &emit) {
 /// _histogramdd_from_bin_cts(self, bins, range, weight, density)
 /// _histogramdd_from_bin_tensors(self, bins, weight, density)
 static FailureOr<Value> lowerGridSums(const AtenNode &node, Emitter &emit) {
+  if (node.list("bins").empty())
+    return emit.error(node) << "a histogram over no axes";
   SmallVector<Value> axes, edges;
   SmallVector<int64_t> bins;
   for (auto [axis, given] : llvm::enumerate(node.list("bins"))) {

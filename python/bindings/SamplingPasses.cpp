@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "SamplingPasses.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <numbers>
+
+using namespace corten::bindings;
+
+#if defined(__x86_64__)
+#define CORTEN_CLONES                                                          \
+  __attribute__((target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")))
+#else
+#define CORTEN_CLONES
+#endif
+
+CORTEN_CLONES void corten::bindings::fromHalf(const uint16_t *from,
+                                              size_t count, float *to) {
+  constexpr uint32_t kInfinite = 0x7c00u << 13;
+  for (size_t i = 0; i != count; ++i) {
+    uint32_t magnitude = (from[i] & 0x7fffu) << 13;
+    // The exponents have other zeros; subnormal ones become normal.
+    auto bits =
+        std::bit_cast<uint32_t>(std::bit_cast<float>(magnitude) * 0x1p112f);
+    bits |= magnitude >= kInfinite ? 0x7f800000u : 0u;
+    to[i] = std::bit_cast<float>(bits | (from[i] & 0x8000u) << 16);
+  }
+}
+
+CORTEN_CLONES void corten::bindings::fromBrain(const uint16_t *from,
+                                               size_t count, float *to) {
+  for (size_t i = 0; i != count; ++i)
+    to[i] = std::bit_cast<float>(uint32_t(from[i]) << 16);
+}
+
+CORTEN_CLONES float corten::bindings::largestOf(const float *values,
+                                                size_t count) {
+  constexpr size_t kLanes = 32;
+  float lanes[kLanes];
+  std::fill(lanes, lanes + kLanes, -kInfinity);
+  size_t i = 0;
+  for (; i + kLanes <= count; i += kLanes)
+    for (size_t lane = 0; lane != kLanes; ++lane)
+      lanes[lane] =
+          values[i + lane] > lanes[lane] ? values[i + lane] : lanes[lane];
+  for (; i != count; ++i)
+    lanes[0] = std::max(lanes[0], values[i]);
+  for (size_t half = kLanes / 2; half != 0; half /= 2)
+    for (size_t lane = 0; lane != half; ++lane)
+      lanes[lane] = std::max(lanes[lane], lanes[lane + half]);
+  return lanes[0];
+}
+
+/// 2 to the power of what is not positive, to about two units in the last
+/// place; zero for what is no normal number.
+[[gnu::always_inline]] static inline float powerOfTwo(float x) {
+  constexpr float kRound = 12582912.0f; // 1.5 * 2^23
+  constexpr float kLeast = -126.0f;
+  float bounded = x > kLeast ? x : kLeast;
+  float shifted = bounded + kRound;
+  float rest = bounded - (shifted - kRound);
+  // The Taylor series: the rest is at most a half.
+  float sum = 1.5403530e-4f;
+  sum = sum * rest + 1.3333558e-3f;
+  sum = sum * rest + 9.6181291e-3f;
+  sum = sum * rest + 5.5504109e-2f;
+  sum = sum * rest + 2.4022651e-1f;
+  sum = sum * rest + 6.9314718e-1f;
+  sum = sum * rest + 1.0f;
+  // The whole is in the lowest bits of what was shifted.
+  uint32_t exponent = std::bit_cast<uint32_t>(shifted) + 127u;
+  float result = sum * std::bit_cast<float>(exponent << 23);
+  return x > kLeast ? result : 0.0f;
+}
+
+CORTEN_CLONES float corten::bindings::weighBlock(const float *values,
+                                                 size_t count, float peak,
+                                                 float factor, float *weights) {
+  constexpr size_t kLanes = 32;
+  float binary = factor * std::numbers::log2e_v<float>;
+  for (size_t i = 0; i != count; ++i)
+    weights[i] = powerOfTwo((values[i] - peak) * binary);
+  float lanes[kLanes] = {};
+  size_t i = 0;
+  for (; i + kLanes <= count; i += kLanes)
+    for (size_t lane = 0; lane != kLanes; ++lane)
+      lanes[lane] += weights[i + lane];
+  for (; i != count; ++i)
+    lanes[0] += weights[i];
+  for (size_t half = kLanes / 2; half != 0; half /= 2)
+    for (size_t lane = 0; lane != half; ++lane)
+      lanes[lane] += lanes[lane + half];
+  return lanes[0];
+}
+
+CORTEN_CLONES double corten::bindings::sumFrom(const float *weights,
+                                               size_t count, float bound,
+                                               double *blockSums) {
+  constexpr size_t kLanes = 32;
+  // As long as sums are exact enough, where nobody asks for those of blocks.
+  size_t length = blockSums == nullptr ? 16 * kBlock : kBlock;
+  double total = 0;
+  for (size_t start = 0; start < count; start += length) {
+    size_t end = start + length < count ? start + length : count;
+    float lanes[kLanes] = {};
+    size_t i = start;
+    for (; i + kLanes <= end; i += kLanes)
+      for (size_t lane = 0; lane != kLanes; ++lane)
+        lanes[lane] += weights[i + lane] >= bound ? weights[i + lane] : 0.0f;
+    for (; i != end; ++i)
+      lanes[0] += weights[i] >= bound ? weights[i] : 0.0f;
+    for (size_t half = kLanes / 2; half != 0; half /= 2)
+      for (size_t lane = 0; lane != half; ++lane)
+        lanes[lane] += lanes[lane + half];
+    if (blockSums != nullptr)
+      *blockSums++ = double(lanes[0]);
+    total += double(lanes[0]);
+  }
+  return total;
+}
+
+CORTEN_CLONES bool corten::bindings::hasBetween(const float *weights,
+                                                size_t count, float low,
+                                                float high) {
+  uint32_t found = 0;
+  for (size_t i = 0; i != count; ++i)
+    found |= uint32_t(weights[i] >= low) & uint32_t(weights[i] < high);
+  return found != 0;
+}
+
+CORTEN_CLONES size_t corten::bindings::countEqual(const float *weights,
+                                                  size_t count, float value) {
+  uint32_t found = 0;
+  for (size_t i = 0; i != count; ++i)
+    found += uint32_t(weights[i] == value);
+  return found;
+}
+
+CORTEN_CLONES void corten::bindings::dropEqual(float *weights, size_t count,
+                                               float value) {
+  for (size_t i = 0; i != count; ++i)
+    weights[i] = weights[i] == value ? 0.0f : weights[i];
+}

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Passes over a whole row of logits, each simple enough to be vectorized, for
+// the machine that it runs on. They use pointers: what templates make of other
+// things is not there for each kind of machine.
+
+#ifndef CORTEN_PYTHON_BINDINGS_SAMPLINGPASSES_H
+#define CORTEN_PYTHON_BINDINGS_SAMPLINGPASSES_H
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+
+namespace corten::bindings {
+
+/// How many share a sum and a largest one.
+inline constexpr size_t kBlock = 128;
+inline constexpr float kInfinity = std::numeric_limits<float>::infinity();
+
+void fromHalf(const uint16_t *from, size_t count, float *to);
+void fromBrain(const uint16_t *from, size_t count, float *to);
+float largestOf(const float *values, size_t count);
+
+/// exp((value - peak) * factor) of each of a block; returns their sum, in an
+/// order that does not depend on the machine.
+float weighBlock(const float *values, size_t count, float peak, float factor,
+                 float *weights);
+
+/// The sum of all that are at least so large, and if wanted that of each block.
+double sumFrom(const float *weights, size_t count, float bound,
+               double *blockSums);
+
+/// Whether any is within the bounds, of which the upper is outside.
+bool hasBetween(const float *weights, size_t count, float low, float high);
+
+size_t countEqual(const float *weights, size_t count, float value);
+
+/// Makes those zero that have this value.
+void dropEqual(float *weights, size_t count, float value);
+
+} // namespace corten::bindings
+
+#endif // CORTEN_PYTHON_BINDINGS_SAMPLINGPASSES_H

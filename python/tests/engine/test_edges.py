@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Inputs at the edges of what PyTorch takes: empty, rank 0, NaN, wrap-around, masks.
+
+They run on the engine alone, and agree with eager: the interpreter of coreai-core is
+no guide there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+import torch.nn.functional as F
+from support.cases import convert, export
+from support.runtime import narrow
+
+import corten
+
+
+class Wrapped(torch.nn.Module):
+    def __init__(self, function: Callable[..., Any]) -> None:
+        super().__init__()
+        self.function = function
+
+    def forward(self, *inputs: torch.Tensor) -> Any:
+        return self.function(*inputs)
+
+
+def check(function: Callable[..., Any], *inputs: torch.Tensor) -> None:
+    program = convert(export(Wrapped(function), inputs))
+    compiled = corten.compile(program, check=True)["main"]
+    outputs = compiled(*[narrow(x) for x in inputs])
+    expected = function(*inputs)
+    expected = expected if isinstance(expected, tuple) else (expected,)
+    for actual, wanted in zip(outputs.values(), expected, strict=True):
+        torch.testing.assert_close(
+            torch.from_dlpack(actual), narrow(wanted), equal_nan=True
+        )
+
+
+ROWS = torch.randn(3, 4, generator=torch.Generator().manual_seed(0))
+NONE = torch.zeros(0, 4)
+
+#: On no elements at all.
+EMPTY: dict[str, Callable[[torch.Tensor], Any]] = {
+    "sum": lambda x: x.sum(0),
+    "sum of everything": lambda x: x.sum(),
+    "product": lambda x: x.prod(0),
+    "mean": lambda x: x.mean(0),
+    "any": lambda x: (x > 0).any(0),
+    "all": lambda x: (x > 0).all(0),
+    "exp": lambda x: (x.exp() + 1) * 2,
+    "softmax": lambda x: x.softmax(-1),
+    "layer norm": lambda x: F.layer_norm(x, (4,)),
+    "product of matrices": lambda x: x @ x.t(),
+    "over no elements": lambda x: x.t() @ x,
+    "concatenation": lambda x: torch.cat([x, ROWS, x]),
+    "padding": lambda x: F.pad(x, (0, 0, 2, 1)),
+    "scan": lambda x: x.cumsum(0),
+    "sort": lambda x: x.sort(0).values,
+    "transpose": lambda x: x.t().contiguous(),
+    "nonzero": lambda x: x.nonzero().sum(0),
+}
+
+
+@pytest.mark.parametrize("name", EMPTY)
+def test_no_elements(name: str) -> None:
+    check(EMPTY[name], NONE)
+
+
+#: On a number that is a tensor without axes.
+SCALAR: dict[str, Callable[[torch.Tensor], Any]] = {
+    "sum": lambda x: x.sum(),
+    "mean": lambda x: x.mean(),
+    "largest": lambda x: x.amax(),
+    "softmax": lambda x: x.softmax(0),
+    "which is largest": lambda x: x.argmax(),
+    "stacked": lambda x: torch.stack([x, x * 2]),
+}
+
+
+@pytest.mark.parametrize("name", SCALAR)
+def test_without_axes(name: str) -> None:
+    check(SCALAR[name], torch.tensor(1.5))
+
+
+def test_parts_that_a_mask_chooses() -> None:
+    check(lambda x, m: x[m].sum(0), ROWS, torch.tensor([True, False, True]))
+    check(lambda x, m: x[m].sum(0), ROWS, torch.zeros(3, dtype=torch.bool))
+
+
+def test_nan_and_infinities() -> None:
+    x = torch.tensor([[1.0, float("nan"), -2.0], [float("inf"), 3.0, -float("inf")]])
+    check(lambda x: (x.amax(-1), x.amin(-1), x.argmax(-1)), x)
+    check(lambda x: (x * x).sum(-1), x)
+    check(lambda x: torch.maximum(x, x.flip(0)), x)
+
+
+def test_whole_numbers_wrap_around() -> None:
+    x = torch.tensor([[2**31 - 1, 1, 5], [-(2**31), -1, 7]], dtype=torch.int32)
+    check(lambda x: (x * 3 + 1, x.sum(-1, dtype=torch.int32)), x)
+    small = torch.tensor([[127, 1], [-128, -1]], dtype=torch.int8)
+    check(lambda x: (x + x, x.sum(-1, dtype=torch.int8)), small)
+
+
+def test_an_index_out_of_range_is_an_error() -> None:
+    program = convert(export(Wrapped(lambda x, i: x[i]), (ROWS, torch.tensor([0, 2]))))
+    function = corten.compile(program, check=True)["main"]
+    for wrong in (3, -4):
+        with pytest.raises(RuntimeError, match=f"index {wrong} is out of range"):
+            function(ROWS, torch.tensor([0, wrong], dtype=torch.int32))
+    rows = function(ROWS, torch.tensor([0, 2], dtype=torch.int32))
+    actual = torch.from_dlpack(next(iter(rows.values())))
+    torch.testing.assert_close(actual, ROWS[[0, 2]])
