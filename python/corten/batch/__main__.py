@@ -44,7 +44,8 @@ def _parser() -> _command.Parser:
         nargs="+",
         required=True,
         metavar="PATH",
-        help="files (Parquet or Arrow), folders of them, or patterns",
+        help="files (Parquet or Arrow), folders of them, or patterns; also URIs, as "
+        "s3://bucket/folder",
     )
     add(
         "--output",

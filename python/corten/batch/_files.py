@@ -7,12 +7,17 @@ import contextlib
 import hashlib
 import os
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+
+from corten.batch import _remote
+
+#: Here, or elsewhere.
+File = Path | _remote.RemoteFile
 
 #: Parquet and Arrow's own format end in how long their footers are.
 _PARQUET_TAIL, _ARROW_TAIL = 8, 10
@@ -23,15 +28,18 @@ SUFFIXES = (".parquet", ".arrow", ".feather")
 UNFINISHED = ".unfinished-"
 
 
-def find(patterns: list[str]) -> list[Path]:
-    """The files that paths, folders and patterns name, each once, in order.
+def find(patterns: list[str]) -> list[File]:
+    """The files that paths, URIs, folders and patterns name, each once, in order.
 
     Raises ``ValueError`` if there are none, or two would have one name.
     """
-    found: dict[Path, None] = {}
+    found: dict[File, None] = {}
     for pattern in patterns:
         path = Path(pattern)
-        if path.is_dir():
+        files: Sequence[File]
+        if _remote.is_uri(pattern):
+            files = _remote.find(pattern, SUFFIXES)
+        elif path.is_dir():
             files = sorted(f for f in path.iterdir() if f.suffix in SUFFIXES)
         elif path.exists():
             files = [path]
@@ -45,7 +53,7 @@ def find(patterns: list[str]) -> list[Path]:
                 msg = f"{pattern}: no file in it ends in {', '.join(SUFFIXES)}"
             raise ValueError(msg)
         found.update(dict.fromkeys(files))
-    stems: dict[str, Path] = {}
+    stems: dict[str, File] = {}
     for file in found:
         if file.suffix not in SUFFIXES:
             msg = f"{file}: files end in {', '.join(SUFFIXES)}"
@@ -57,23 +65,27 @@ def find(patterns: list[str]) -> list[Path]:
     return list(found)
 
 
-def _tail(path: Path) -> int:
+def _tail(path: File) -> int:
     return _PARQUET_TAIL if path.suffix == ".parquet" else _ARROW_TAIL
 
 
-def fingerprint(path: Path) -> str:
+def fingerprint(path: File) -> str:
     """What changes when a file does: its length, its time, its footer.
 
     The footer says where everything is and, in Parquet, what the least and the
     greatest values are; all of a file may be terabytes.
     """
-    status = path.stat()
-    digest = hashlib.sha256(f"{status.st_size} {status.st_mtime_ns} ".encode())
-    with path.open("rb") as file:
-        tail = min(_tail(path), status.st_size)
-        file.seek(-tail, os.SEEK_END)
+    if isinstance(path, Path):
+        status = path.stat()
+        size, changed = status.st_size, status.st_mtime_ns
+    else:
+        size, changed = path.status()
+    digest = hashlib.sha256(f"{size} {changed} ".encode())
+    with path.open("rb") if isinstance(path, Path) else path.open() as file:
+        tail = min(_tail(path), size)
+        file.seek(size - tail)
         length = int.from_bytes(file.read(4), "little")
-        file.seek(-min(tail + length, status.st_size), os.SEEK_END)
+        file.seek(size - min(tail + length, size))
         digest.update(file.read())
     return digest.hexdigest()
 
@@ -81,19 +93,21 @@ def fingerprint(path: Path) -> str:
 class Source:
     """A file of tables that is open."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: File) -> None:
         self._open = contextlib.ExitStack()
         try:
+            is_here = isinstance(path, Path)
             if path.suffix == ".parquet":
-                self._parquet = self._open.enter_context(pq.ParquetFile(path))
+                file = path if is_here else self._open.enter_context(path.open())
+                self._parquet = self._open.enter_context(pq.ParquetFile(file))
                 groups = self._parquet.metadata
                 self._sizes = [
                     groups.row_group(i).num_rows for i in range(groups.num_row_groups)
                 ]
                 self.schema = self._parquet.schema_arrow
             else:
-                mapped = self._open.enter_context(pa.memory_map(str(path)))
-                self._reader = pa.ipc.open_file(mapped)
+                whole = pa.memory_map(str(path)) if is_here else path.open()
+                self._reader = pa.ipc.open_file(self._open.enter_context(whole))
                 self._parquet = None
                 self.schema = self._reader.schema
                 self._sizes = [

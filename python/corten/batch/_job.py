@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -63,7 +63,7 @@ class Options:
 class Part:
     """Rows of a file, and the file that they become."""
 
-    source: Path
+    source: _files.File
     start: int
     stop: int
     target: Path
@@ -124,7 +124,11 @@ class Job:
     """What is to be done, and what is there already."""
 
     def __init__(
-        self, asset: Path, inputs: list[Path], output: Path, options: Options
+        self,
+        asset: Path,
+        inputs: Sequence[_files.File],
+        output: Path,
+        options: Options,
     ) -> None:
         if not asset.exists():
             msg = f"{asset}: there is no such model"
@@ -141,7 +145,7 @@ class Job:
         self.parts = [part for path in inputs for part in self._divide(path.resolve())]
         self.rows = sum(part.stop - part.start for part in self.parts)
 
-    def _divide(self, path: Path) -> Iterator[Part]:
+    def _divide(self, path: _files.File) -> Iterator[Part]:
         with _files.Source(path) as source:
             rows = source.rows
         fingerprint = _files.fingerprint(path)

@@ -47,7 +47,7 @@ def _generate_parser() -> _command.Parser:
     )
     add("--ignore-eos", action="store_true", help="go on after the end of the text")
     add("--quiet", action="store_true", help="nothing but the text")
-    _add_threads(parser)
+    _add_engine(parser)
     return parser
 
 
@@ -76,11 +76,17 @@ def _eval_parser() -> _command.Parser:
     add("--max-tokens", type=int, metavar="N", help="of the text, at most")
     add("--html", metavar="FILE", help="write a report with plots")
     add("--json", action="store_true", help="print JSON instead of tables")
-    _add_threads(parser)
+    _add_engine(parser)
     return parser
 
 
-def _add_threads(parser: _command.Parser) -> None:
+def _add_engine(parser: _command.Parser) -> None:
+    """How the engine runs the model."""
+    parser.add_argument(
+        "--precision",
+        choices=["bf16", "int8"],
+        help="what products may be computed in: faster, and less exact",
+    )
     parser.add_argument(
         "--threads",
         type=int,
@@ -89,13 +95,13 @@ def _add_threads(parser: _command.Parser) -> None:
     )
 
 
-def _load(path: str, threads: int | None) -> Any:
+def _load(path: str, threads: int | None, precision: Any = None) -> Any:
     if threads is not None and threads < 1:
         raise _command.CommandError(f"--threads cannot be {threads}")
     try:
         from corten import llm
 
-        return llm.load(path, threads=threads)
+        return llm.load(path, threads=threads, precision=precision)
     except ImportError as error:
         raise _command.missing("llm", error) from None
 
@@ -118,7 +124,7 @@ def generate(arguments: Sequence[str]) -> int:
         for name in names
         if getattr(options, name) is not None
     }
-    model = _load(options.bundle, options.threads)
+    model = _load(options.bundle, options.threads, options.precision)
     if options.chat or options.system is not None:
         messages = [{"role": "user", "content": prompt}]
         if options.system is not None:
@@ -185,7 +191,7 @@ def evaluate(arguments: Sequence[str]) -> int:
         text = Path(options.text).read_text(encoding="utf-8")
     except UnicodeDecodeError:
         raise _command.CommandError(f"{options.text}: it is not UTF-8") from None
-    model = _load(options.bundle, options.threads)
+    model = _load(options.bundle, options.threads, options.precision)
     from corten import llm
     from corten.llm import _report
 

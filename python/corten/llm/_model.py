@@ -5,31 +5,40 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from corten._engine import load as load_asset
 from corten.llm._bundle import BundleError, open_bundle
-from corten.llm._program import Cache, Program, open_program
+from corten.llm._cache import Cache
+from corten.llm._dynamic import DynamicProgram
+from corten.llm._program import function_names
 from corten.llm._sampling import Sampling, log_softmax
-from corten.llm._sequence import Sequence
+from corten.llm._sequence import Sequence, Step
+from corten.llm._static import StaticProgram
 from corten.llm._tokenizer import Tokenizer
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
     from collections.abc import Sequence as List
 
     import numpy.typing as npt
 
+    from corten._engine import Precision
+    from corten._native import CompiledModel
     from corten._text import StrPath
     from corten.llm._bundle import Bundle
+    from corten.llm._program import Batching, Program
 
     #: A text, its tokens, or the messages of a conversation.
     Prompt = str | List[int] | List[Mapping[str, Any]]
 
 #: How many tokens of a prompt are read by a call.
 CHUNK = 256
+#: How many sequences are generated at a time, if nothing else is said.
+MAX_ROWS = 8
 
 
 @dataclass(frozen=True)
@@ -75,6 +84,15 @@ class LanguageModel:
     def max_context_length(self) -> int:
         """How many tokens a sequence has at most, prompt and all."""
         return self.program.limit
+
+    @property
+    def batching(self) -> Batching:
+        """Which sequences share calls of the model.
+
+        ``"none"``, as the program takes one row; ``"equal"``, those that are equally
+        long; or ``"any"``. It is tried when it is asked for the first time.
+        """
+        return self.program.batching
 
     def tokens_of(self, prompt: Prompt) -> list[int]:
         """The tokens of a text, of a conversation, or themselves."""
@@ -133,6 +151,41 @@ class LanguageModel:
         )
         return iter(self.sequence(prompt, sampling))
 
+    def step(self, sequences: List[Sequence]) -> list[Step]:
+        """A step of each of several sequences, with as few calls as may be.
+
+        What each gets is what its own ``step`` gives but for rounding. They may be
+        others each time. Raises ``ValueError`` if one has come to its end.
+        """
+        Sequence.read_together(sequences)
+        return [sequence.step() for sequence in sequences]
+
+    def generate_batch(
+        self,
+        prompts: Iterable[Prompt],
+        sampling: Sampling | None = None,
+        *,
+        max_rows: int = MAX_ROWS,
+        **options: Any,
+    ) -> list[str]:
+        """The continuations of several prompts, ``max_rows`` of them at a time.
+
+        When one ends, the next prompt takes its place. Options are those of
+        ``Sampling``, and each prompt is continued as if it were alone.
+        """
+        if max_rows < 1:
+            raise ValueError(f"max_rows cannot be {max_rows}")
+        sampling = sampling or Sampling(**options)
+        # What is wrong with a prompt is said before anything is generated.
+        sequences = [self.sequence(prompt, sampling) for prompt in prompts]
+        waiting = iter(sequences)
+        running = list(islice(waiting, max_rows))
+        while running:
+            self.step(running)
+            running = [one for one in running if not one.is_finished]
+            running += islice(waiting, max_rows - len(running))
+        return [sequence.text for sequence in sequences]
+
     def logits(self, tokens: List[int]) -> Iterator[npt.NDArray[np.float32]]:
         """What follows each of the tokens, some rows at a time."""
         cache = Cache()
@@ -176,18 +229,38 @@ class LanguageModel:
 
 
 def load(
-    bundle: StrPath, *, threads: int | None = None, chunk: int = CHUNK
+    bundle: StrPath,
+    *,
+    threads: int | None = None,
+    chunk: int = CHUNK,
+    precision: Precision | None = None,
 ) -> LanguageModel:
     """Open a bundle of a language model, of either form.
 
-    ``threads`` as for ``corten.load``; ``chunk`` is how many tokens of a prompt
-    are read by a call. Raises ``ValueError`` for what is no such bundle and for
-    what cannot be run here.
+    ``threads`` and ``precision`` as for ``corten.load``; ``chunk`` is how many tokens
+    of a prompt are read by a call. Raises ``ValueError`` for what is no such bundle
+    and for what cannot be run here.
     """
     opened = open_bundle(bundle)
     tokenizer = Tokenizer(opened.tokenizer)
     try:
-        model = load_asset(opened.assets["main"], threads=threads)
+        model = load_asset(opened.assets["main"], threads=threads, precision=precision)
     except ValueError as error:
         raise BundleError(str(error)) from None
-    return LanguageModel(opened, tokenizer, open_program(model, opened), chunk)
+    program = _open_program(model, opened, precision)
+    return LanguageModel(opened, tokenizer, program, chunk)
+
+
+def _open_program(
+    model: CompiledModel, bundle: Bundle, precision: Precision | None
+) -> Program:
+    """The form that a bundle's main asset has. Raises ``BundleError``."""
+    main = next(iter(function_names(model, bundle, "main")), None)
+    if main is not None:
+        return DynamicProgram(model[main], bundle, precision)
+    if function_names(model, bundle, "extend"):
+        return StaticProgram(model, bundle)
+    raise BundleError(
+        f"{bundle.assets['main']} has neither a function 'main' nor 'extend': it has "
+        + ", ".join(repr(name) for name in model)
+    )

@@ -7,7 +7,7 @@ import dataclasses
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from corten.llm._program import Cache
+from corten.llm._cache import Cache
 from corten.llm._sampling import Sampler, Sampling, TokenLogprob, describe
 from corten.llm._tokenizer import StopStrings, TextStream
 
@@ -88,6 +88,16 @@ class Sequence:
     def is_finished(self) -> bool:
         return self.finish_reason is not None
 
+    @property
+    def is_ready(self) -> bool:
+        """Whether nothing but the last token has to be read before the next."""
+        return (
+            self.finish_reason is None
+            and self._room > 0
+            and self._logits is None
+            and len(self._cache) + 1 == len(self.tokens)
+        )
+
     def read(self) -> bool:
         """Reads some more of the prompt; whether all of it has been read."""
         if self._logits is None:
@@ -118,6 +128,22 @@ class Sequence:
         if token in self._ends:
             return self._finish("stop", token, logprob=logprob)
         return self._take(token, logprob)
+
+    @staticmethod
+    def read_together(sequences: Tokens[Sequence]) -> None:
+        """Reads the last token of those that are ready, all with the same model.
+
+        Their next steps need no call of the model.
+        """
+        ready = [sequence for sequence in sequences if sequence.is_ready]
+        if len(ready) < 2:
+            return
+        rows = ready[0].model.program.extend_rows(
+            [sequence._cache for sequence in ready],
+            [sequence.tokens[-1] for sequence in ready],
+        )
+        for index, row in rows:
+            ready[index]._logits = row
 
     def _take(self, token: int, logprob: TokenLogprob | None) -> Step:
         self.tokens.append(token)
@@ -168,7 +194,7 @@ class Sequence:
         other.sampling = dataclasses.replace(self.sampling, seed=seed)
         other.tokens = self.tokens.copy()
         other.logprobs = self.logprobs.copy()
-        other._cache = self._cache.fork()
+        other._cache = self.model.program.fork(self._cache)
         other._sampler = Sampler(other.sampling, self.tokens, self.prompt_length)
         other._stream = self._stream.copy()
         other._stop = self._stop.copy()

@@ -31,6 +31,8 @@ _ATTEMPTS = 5
 #: One to work on, one to go on with.
 _PARTS_OF_WORKER = 2
 _SECONDS_BETWEEN_LOOKS = 1.0
+#: How often to try.
+_CONNECTIONS = 3
 
 
 class _Worker:
@@ -52,6 +54,23 @@ class _Worker:
         return run_part(part, self._tables, self._options)
 
 
+def _connect(address: str) -> None:
+    """Connect; again if the cluster took the connection and then dropped it.
+
+    For a client outside, the head starts a process, which now and then ends before
+    it has begun: it is forked while other threads use gRPC.
+    """
+    for attempt in range(_CONNECTIONS):
+        try:
+            ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR)
+            return
+        except ConnectionError as error:
+            ray.shutdown()
+            is_dropped = "Initialization failure" in str(error)
+            if not is_dropped or attempt + 1 == _CONNECTIONS:
+                raise
+
+
 @contextlib.contextmanager
 def connected(address: str) -> Iterator[None]:
     """A connection to a cluster: the one there is, or one for the block."""
@@ -59,9 +78,12 @@ def connected(address: str) -> Iterator[None]:
         yield
         return
     try:
-        ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR)
+        _connect(address)
     except (ConnectionError, RuntimeError, ValueError) as error:
-        msg = f"{address}: there is no cluster ({str(error).splitlines()[0]})"
+        # The first line says what was tried, the last one what went wrong.
+        lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+        reason = " ".join(dict.fromkeys([*lines[:1], *lines[-1:]]))
+        msg = f"{address}: there is no cluster ({reason})"
         raise ValueError(msg) from error
     try:
         yield

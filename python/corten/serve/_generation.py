@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Sequences of a language model that take turns.
+"""Sequences of a language model that share calls, or take turns.
 
-A step is one call of the model at most. The steps of all sequences stand in one
-queue, so each of them gets its turn, and one that reads a long prompt holds others
-up by a piece of it only.
+Where the program takes several rows, the sequences go on together, in rounds. Where
+it does not, a step is one call of the model at most. The steps of all sequences stand
+in one queue, so each of them gets its turn, and one that reads a long prompt holds
+others up by a piece of it only.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from corten.serve._batching import Overloaded
+from corten.serve._rounds import Rounds
 from corten.serve._settings import Settings
 
 if TYPE_CHECKING:
@@ -56,6 +58,11 @@ class Generator:
         self._settings = settings
         self._pool = ThreadPoolExecutor(
             settings.concurrency, thread_name_prefix=f"call {name}"
+        )
+        self._rounds = (
+            None
+            if model.batching == "none"
+            else Rounds(self._pool, metrics.batch_requests.labels(name))
         )
         self._active = 0
         self._waiting: deque[tuple[int, asyncio.Future[None]]] = deque()
@@ -157,7 +164,10 @@ class Generator:
     ) -> None:
         while not sequence.is_finished:
             before = len(sequence.tokens)
-            step = await self._call(sequence.step)
+            if self._rounds is None:
+                step = await self._call(sequence.step)
+            else:
+                step = await self._rounds.step(sequence)
             grown = len(sequence.tokens) - before
             usage.completion_tokens += grown
             self._generated_tokens.inc(grown)

@@ -159,7 +159,12 @@ class LanguageRoutes:
             for name, model in models.items()
         }
         for name, model in models.items():
-            _log.info("language model", name=name, context=model.max_context_length)
+            _log.info(
+                "language model",
+                name=name,
+                context=model.max_context_length,
+                batching=model.batching,
+            )
 
     def routes(self) -> list[Route]:
         return [

@@ -4,13 +4,15 @@ transformers'. Run by the Python of scripts/conformance, which has what they nee
 
     python recipes.py FOLDER
 
-FOLDER gets ``model``, the model itself, and the bundles ``macOS`` and ``iOS``.
+FOLDER gets ``model``, the model itself, and the bundles ``macOS``, ``iOS`` and
+``iOS-f32``.
 """
 
 from __future__ import annotations
 
 import sys
 from pathlib import Path
+from unittest import mock
 
 import coreai_models.models.base as base
 import torch
@@ -45,18 +47,25 @@ def main(folder: Path) -> None:
     Qwen2ForCausalLM(config).save_pretrained(model)
     # It is here already.
     base.snapshot_download = lambda name, **_: name
-    for variant, precision in (("macOS", "float32"), ("iOS", "float16")):
-        export_model(
-            ExportConfig(
-                hf_model_id=str(model),
-                variant=variant,
-                compute_precision=precision,
-                compression="none",
-                output_dir=str(folder),
-                output_name=variant,
-                disable_embedding_quantization=True,
-            )
+    export(folder, "macOS", "float32", "macOS")
+    export(folder, "iOS", "float16", "iOS")
+    # The recipe writes f16 for caches and masks, whatever the precision is.
+    with mock.patch.object(torch, "float16", torch.float32):
+        export(folder, "iOS", "float32", "iOS-f32")
+
+
+def export(folder: Path, variant: str, precision: str, name: str) -> None:
+    export_model(
+        ExportConfig(
+            hf_model_id=str(folder / "model"),
+            variant=variant,
+            compute_precision=precision,
+            compression="none",
+            output_dir=str(folder),
+            output_name=name,
+            disable_embedding_quantization=True,
         )
+    )
 
 
 if __name__ == "__main__":

@@ -69,8 +69,9 @@ def generated(model: corten.llm.LanguageModel) -> corten.llm.Sequence:
     return sequence
 
 
-def test_the_dynamic_form_in_f32(folder: Path, reference: Any) -> None:
-    model = corten.llm.load(folder / "macOS")
+@pytest.mark.parametrize("bundle", ["macOS", "iOS-f32"])
+def test_both_forms_in_f32(folder: Path, reference: Any, bundle: str) -> None:
+    model = corten.llm.load(folder / bundle)
     assert model.tokenizer.stop_tokens >= {2}
     sequence = generated(model)
     wanted = reference.generate(

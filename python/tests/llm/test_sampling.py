@@ -107,6 +107,32 @@ def test_every_choice_is_a_possible_one(size: int, options: dict[str, Any]) -> N
         assert len(set(chosen)) > 2
 
 
+FLAT = {
+    "narrow": lambda random, size: random.normal(0, 0.1, size),
+    "wide": lambda random, size: random.normal(0, 3, size),
+    "even": lambda random, size: random.random(size),
+    "equal": lambda random, size: np.zeros(size),
+    "two values": lambda random, size: random.integers(0, 2, size) / 2,
+    "few bits": lambda random, size: random.normal(0, 1, size).round(1),
+}
+
+
+@pytest.mark.parametrize("min_p", [0.0, 0.5])
+@pytest.mark.parametrize("top_p", [0.1, 0.5, 0.9, 0.999])
+@pytest.mark.parametrize("kind", FLAT)
+def test_many_likely_tokens(kind: str, top_p: float, min_p: float) -> None:
+    """Draws follow the running sum over the tokens that are left, in order."""
+    row = FLAT[kind](np.random.default_rng(3), 50_000).astype(np.float32)
+    p = reference(row, Sampling(temperature=1.0, top_p=top_p, min_p=min_p))
+    ends = p.cumsum()
+    sampler = native(top_p=top_p, min_p=min_p)
+    for number in np.linspace(0.0005, 0.9995, 41):
+        token = sampler.choose(row, float(number))
+        assert ends[token] - p[token] - 1e-4 <= number <= ends[token] + 1e-4
+        # The last of equal ones may be one too many by rounding.
+        assert p[token] > 0 or row[token] in row[p > 0]
+
+
 def test_frequencies_are_probabilities() -> None:
     sampling = Sampling(seed=1, temperature=0.7, top_k=6, top_p=0.97)
     row = row_of(300)

@@ -217,3 +217,56 @@ def test_what_is_wrong_is_said(
     text = error(pictures, "data.parquet", new, "--outputs", "=p")
     assert "--outputs =p: want NAME or NAME=NAME" in text
     succeed(*small(other, data, out), "--force")
+
+
+@pytest.mark.parametrize("form", ["file", "folder", "pattern"])
+@pytest.mark.parametrize("suffix", [".parquet", ".arrow"])
+def test_uris(
+    pictures: Path, table: pa.Table, tmp_path: Path, form: str, suffix: str
+) -> None:
+    """Files of a file system that Arrow knows; results are those of plain files."""
+    folder = tmp_path / "there"
+    folder.mkdir()
+    if suffix == ".parquet":
+        pq.write_table(table, folder / "data.parquet", row_group_size=130)
+    else:
+        pa.feather.write_feather(table, folder / "data.arrow", compression="lz4")
+    (folder / "notes.txt").write_text("nothing")
+    uri = {
+        "file": (folder / f"data{suffix}").as_uri(),
+        "folder": folder.as_uri(),
+        "pattern": f"{folder.as_uri()}/d*{suffix}",
+    }[form]
+    succeed(*small(pictures, folder / f"data{suffix}", tmp_path / "plain"))
+    arguments = small(pictures, Path("x"), tmp_path / "out")
+    arguments[2] = uri
+    succeed(*arguments)
+    assert read(tmp_path / "out").equals(read(tmp_path / "plain"))
+    manifest = json.loads((tmp_path / "out" / "manifest.json").read_text())
+    assert list(manifest["inputs"]) == [(folder / f"data{suffix}").as_uri()]
+    # What is finished is not done again, unless the file has changed.
+    first = sorted((tmp_path / "out").glob("*.parquet"))[0]
+    before = first.stat().st_mtime_ns
+    succeed(*arguments)
+    assert first.stat().st_mtime_ns == before
+    os.utime(folder / f"data{suffix}", ns=(1, 1))
+    succeed(*arguments)
+    assert first.stat().st_mtime_ns != before
+
+
+@pytest.mark.parametrize(
+    ("uri", "message"),
+    [
+        ("file:///nowhere/data.parquet", "there is no such file"),
+        ("nothing://bucket/data.parquet", "Unrecognized filesystem type"),
+    ],
+)
+def test_uris_of_nothing(
+    pictures: Path, tmp_path: Path, uri: str, message: str
+) -> None:
+    arguments = small(pictures, Path("x"), tmp_path / "out")
+    arguments[2] = uri
+    status, _, err = corten_batch(*arguments)
+    assert status == 2
+    assert uri in err
+    assert message in err

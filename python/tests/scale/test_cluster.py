@@ -8,12 +8,14 @@ import os
 import socket
 import subprocess
 import sys
+import time
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import psutil
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -24,6 +26,7 @@ from support.command import ROOT
 
 import corten.ray
 from corten.batch import Predictor, _job, _run
+from corten.ray._batch import connected
 
 ROWS = 2000
 _STORE = 100 << 20
@@ -135,6 +138,27 @@ def test_an_actor_has_a_thread_for_each_of_its_processors(cluster: Cluster) -> N
     assert corten.ray.Predictor("none.aimodel", threads=3).threads() == 3
 
 
+def alive_nodes() -> set[str]:
+    return {node["NodeID"] for node in ray.nodes() if node["Alive"]}
+
+
+def wait_until(is_so: Callable[[], bool], seconds: float = 60) -> None:
+    end = time.monotonic() + seconds
+    while not is_so():
+        assert time.monotonic() < end
+        time.sleep(0.2)
+
+
+def workers_of(node: Any) -> list[psutil.Process]:
+    """The processes that run what a node is given."""
+    (raylet,) = node.all_processes["raylet"]
+    return [
+        process
+        for process in psutil.Process(raylet.process.pid).children(recursive=True)
+        if "ray::" in process.name() or "_Worker" in " ".join(process.cmdline())
+    ]
+
+
 def test_batch_with_a_node_that_dies(
     cluster: Cluster,
     pictures: Path,
@@ -142,7 +166,7 @@ def test_batch_with_a_node_that_dies(
     expected: dict[str, Any],
     tmp_path: Path,
 ) -> None:
-    options = _job.Options(batch_size=64, rows_per_file=50)
+    options = _job.Options(batch_size=64, rows_per_file=25)
     files = sorted(data.iterdir())
     lost = cluster.add_node(num_cpus=2, object_store_memory=_STORE)
     cluster.wait_for_nodes()
@@ -153,20 +177,37 @@ def test_batch_with_a_node_that_dies(
     parts = job.parts
     job.begin()
 
+    stopped: list[psutil.Process] = []
+    done_since: list[_job.Done] = []
+
     def report(done: _job.Done) -> None:
         summary.add(done)
         seen.append(done)
-        if place and sum(place in other.place for other in seen) == 2 and not gone:
-            gone.append(place)
-            cluster.remove_node(lost, allow_graceful=False)
+        if not stopped and place in done.place:
+            # What its workers are given from now on they will not finish.
+            stopped.extend(workers_of(lost))
+            for worker in stopped:
+                worker.suspend()
+        elif not stopped:
+            # On a busy machine the others could be done before this node begins:
+            # then nobody would miss it.
+            time.sleep(0.3)
+        elif place not in done.place:
+            done_since.append(done)
+            # More than were under way: it has been given something.
+            if len(done_since) == 10:
+                cluster.remove_node(lost, allow_graceful=False)
+                for worker in stopped:
+                    worker.kill()
 
-    gone: list[str] = []
     from corten.ray._batch import run_there
 
     run_there(job, parts, cluster.address, 1, report)
-    assert gone
+    assert stopped
+    # Whoever comes next must not be sent there.
+    wait_until(lambda: lost.node_id not in alive_nodes())
     assert summary.retries >= 1
-    assert len(seen) == len(parts) == 40
+    assert len(seen) == len(parts) == 80
     assert len(summary.places) >= 2
     files_there = sorted((tmp_path / "there").glob("*.parquet"))
     rows = [row for file in files_there for row in pq.read_table(file).to_pylist()]
@@ -204,6 +245,37 @@ def test_batch_from_outside(
     assert done.stdout.startswith(f"{ROWS} rows in 4 files; ")
     found = [pq.read_table(file)["id"] for file in sorted(out.glob("*.parquet"))]
     assert [row for ids in found for row in ids.to_pylist()] == list(range(ROWS))
+
+
+@pytest.mark.parametrize(
+    ("answers", "message"),
+    [
+        (["Initialization failure from server:\nTraceback\nit ended"], None),
+        (["Initialization failure from server:\nTraceback\nit ended"] * 3, "it ended"),
+        (["nobody is there"], "nobody is there"),
+    ],
+)
+def test_connections_that_are_dropped(
+    monkeypatch: pytest.MonkeyPatch, answers: list[str], message: str | None
+) -> None:
+    """Another attempt, where the cluster had taken the first."""
+    left = answers.copy()
+
+    def init(**_: Any) -> None:
+        if left:
+            raise ConnectionAbortedError(left.pop(0))
+
+    monkeypatch.setattr(ray, "is_initialized", lambda: False)
+    monkeypatch.setattr(ray, "init", init)
+    monkeypatch.setattr(ray, "shutdown", lambda: None)
+    if message is None:
+        with connected("ray://here"):
+            assert not left
+        return
+    no_cluster = f"there is no cluster .*{message}"
+    with pytest.raises(ValueError, match=no_cluster), connected("ray://here"):
+        pass
+    assert not left
 
 
 def test_batch_says_what_is_wrong(

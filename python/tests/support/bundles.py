@@ -19,6 +19,9 @@ from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 import coreai_torch
 from coreai_torch import TorchConverter
 
+#: Which sequences a program takes together.
+Batching = Literal["none", "equal", "any"]
+
 WIDTH, HEADS, LAYERS = 32, 4, 2
 VOCABULARY = 384
 CONTEXT = 512
@@ -139,6 +142,36 @@ class Dynamic(torch.nn.Module):
         return self.model.head(x)
 
 
+class Rows(Dynamic):
+    """The same for several sequences, each of which may have another length."""
+
+    def forward(
+        self,
+        input_ids: torch.Tensor,
+        position_ids: torch.Tensor,
+        k_cache: torch.Tensor,
+        v_cache: torch.Tensor,
+    ) -> torch.Tensor:
+        count, total = input_ids.shape[1], position_ids.shape[1]
+        new = position_ids[:, total - count :].long()
+        x = self.model.embedding(input_ids) + self.model.places(new)
+        visible = torch.arange(total) <= new[:, :, None]
+        hidden = torch.where(visible, 0.0, float("-inf"))[:, None]
+        rows = torch.arange(input_ids.shape[0])[:, None]
+        for i, layer in enumerate(self.model.layers):
+            q, k, v = layer.project(x)
+            k_cache[i][rows, :, new] = k.transpose(1, 2).to(k_cache.dtype)
+            v_cache[i][rows, :, new] = v.transpose(1, 2).to(v_cache.dtype)
+            x = layer.mix(
+                x,
+                q,
+                k_cache[i, :, :, :total].to(x.dtype),
+                v_cache[i, :, :, :total].to(x.dtype),
+                hidden,
+            )
+        return self.model.head(x)
+
+
 class LoadEmbeddings(torch.nn.Module):
     def __init__(self, model: Tiny) -> None:
         super().__init__()
@@ -193,23 +226,27 @@ def _export(module: torch.nn.Module, args: tuple[Any, ...], shapes: Any = None) 
     return exported.run_decompositions(coreai_torch.get_decomp_table())
 
 
-def dynamic_program(model: Tiny, *, batch: bool = False) -> Any:
-    """With ``batch``, any number of sequences of the same length at once."""
-    size = 2 if batch else 1
+def dynamic_program(model: Tiny, batching: Batching = "none") -> Any:
+    """For one sequence, or several of equal or of any lengths at once."""
+    size = 1 if batching == "none" else 2
+    places = size if batching == "any" else 1
     cache = torch.zeros(LAYERS, size, HEADS, CONTEXT // 2, WIDTH // HEADS)
     args = (
         torch.zeros(size, 3, dtype=torch.int32),
-        torch.arange(8, dtype=torch.int32)[None],
+        torch.arange(8, dtype=torch.int32)[None].repeat(places, 1),
         cache,
         cache.clone(),
     )
     auto = torch.export.Dim.DYNAMIC
-    rows = {0: auto} if batch else {}
-    state = {3: auto, **({1: auto} if batch else {})}
+    rows = {0: auto} if size > 1 else {}
+    state = {3: auto, **({1: auto} if size > 1 else {})}
     shapes = ({**rows, 1: auto}, {1: auto}, state, state)
+    if places > 1:
+        shapes[1][0] = auto
+    module = Rows(model) if batching == "any" else Dynamic(model)
     converter = TorchConverter()
     converter.add_exported_program(
-        _export(Dynamic(model), args, shapes),
+        _export(module, args, shapes),
         input_names=["input_ids", "position_ids"],
         state_names=["keyCache", "valueCache"],
         output_names=["logits"],
@@ -288,15 +325,13 @@ def write_bundle(
     form: Literal["dynamic", "static"] = "dynamic",
     *,
     model: Tiny | None = None,
-    batch: bool = False,
+    batching: Batching = "none",
 ) -> TinyBundle:
     """A bundle whose name is that of its folder."""
     model = model or Tiny()
     path.mkdir(parents=True, exist_ok=True)
     program = (
-        dynamic_program(model, batch=batch)
-        if form == "dynamic"
-        else static_program(model)
+        dynamic_program(model, batching) if form == "dynamic" else static_program(model)
     )
     program.optimize()
     program.save_asset(path / f"{path.name}.aimodel")

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""What a program remembers of sequences, each with states of its own or a row."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from corten._native import Function, States
+
+#: How long a cache is at first, if calls decide.
+FIRST_CAPACITY = 256
+
+
+@dataclass(frozen=True, eq=False)
+class Memory:
+    """States of one sequence, or of several, each of which has a row."""
+
+    states: States
+    #: How many tokens the states have room for.
+    capacity: int
+    rows: int = 1
+
+
+@dataclass(eq=False)
+class Cache:
+    """What a program remembers of a sequence."""
+
+    #: Those that the program has seen.
+    tokens: list[int] = field(default_factory=list)
+    #: None before there is something to remember.
+    memory: Memory | None = None
+    #: Which one of the memory's rows.
+    row: int = 0
+
+    def __len__(self) -> int:
+        return len(self.tokens)
+
+    @property
+    def capacity(self) -> int:
+        """How many tokens there is room for."""
+        return 0 if self.memory is None else self.memory.capacity
+
+
+def grown(capacity: int, wanted: int, limit: int) -> int:
+    """Doubled until it is enough, at most to the limit."""
+    capacity = max(capacity, FIRST_CAPACITY)
+    while capacity < wanted:
+        capacity *= 2
+    return max(min(capacity, limit), wanted)
+
+
+def gather_rows(
+    function: Function,
+    shapes: Mapping[str, list[int]],
+    capacity: int,
+    caches: Sequence[Cache],
+    row_axes: Mapping[str, int] | None = None,
+) -> Memory:
+    """A memory with a row for each of the caches: what they have, and zeros.
+
+    ``row_axes`` says which axis of a state is that of rows; without it there is one
+    cache only. The caches stay what they are.
+    """
+    states = function.create_states(shapes)
+    for name in states:
+        new: np.ndarray | None = None
+        for row, cache in enumerate(caches):
+            if cache.memory is None:
+                continue
+            old = cache.memory.states[name].numpy()
+            if new is None:
+                new = np.zeros(states[name].shape, old.dtype)
+            source = [slice(None)] * old.ndim
+            target = [slice(0, extent) for extent in old.shape]
+            if row_axes is not None:
+                source[row_axes[name]] = slice(cache.row, cache.row + 1)
+                target[row_axes[name]] = slice(row, row + 1)
+            new[tuple(target)] = old[tuple(source)]
+        if new is not None:
+            states[name].write(new)
+    return Memory(states, capacity, len(caches))
