@@ -166,11 +166,38 @@ def machine() -> dict[str, Any]:
     }
 
 
+#: Vendor, family, and from which model to which: machines that are lent often have
+#: names that do not tell.
+GENERATIONS = (
+    ("AuthenticAMD", 25, 0x00, 0x0F, "Zen 3"),
+    ("AuthenticAMD", 25, 0x10, 0x1F, "Zen 4"),
+    ("AuthenticAMD", 25, 0x20, 0x5F, "Zen 3"),
+    ("AuthenticAMD", 25, 0x60, 0xAF, "Zen 4"),
+    ("AuthenticAMD", 26, 0x00, 0xFF, "Zen 5"),
+    ("GenuineIntel", 6, 106, 108, "Ice Lake"),
+    ("GenuineIntel", 6, 143, 143, "Sapphire Rapids"),
+    ("GenuineIntel", 6, 173, 173, "Granite Rapids"),
+    ("GenuineIntel", 6, 207, 207, "Emerald Rapids"),
+)
+
+
+def cpu_name(cpuinfo: str) -> str:
+    """The name of the first processor, and its generation if that is known."""
+    facts: dict[str, str] = {}
+    for line in cpuinfo.splitlines():
+        key, _, value = line.partition(":")
+        facts.setdefault(key.strip(), value.strip())
+    name = facts.get("model name", platform.machine())
+    kind = (facts.get("vendor_id"), facts.get("cpu family"))
+    model = int(facts.get("model", -1))
+    for vendor, family, first, last, generation in GENERATIONS:
+        if kind == (vendor, str(family)) and first <= model <= last:
+            return f"{name} ({generation})"
+    return name
+
+
 def _cpu_model() -> str:
-    for line in Path("/proc/cpuinfo").read_text().splitlines():
-        if line.startswith("model name"):
-            return line.split(":", 1)[1].strip()
-    return platform.machine()
+    return cpu_name(Path("/proc/cpuinfo").read_text())
 
 
 def commit() -> str:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import torch
@@ -45,6 +46,15 @@ def _tokens(vocabulary: int, length: int) -> torch.Tensor:
     return torch.randint(0, vocabulary, (1, length))
 
 
+def batched(model: Model, batch: int) -> Model:
+    """The same network with as many rows in every input."""
+    inputs = {
+        name: tensor.repeat(batch, *[1] * (tensor.dim() - 1))
+        for name, tensor in model.inputs.items()
+    }
+    return Model(model.module, inputs)
+
+
 def resnet50(quick: bool) -> Model:
     size: dict[str, Any] = (
         {
@@ -65,7 +75,7 @@ def resnet50(quick: bool) -> Model:
     )
 
 
-def bert_base(quick: bool) -> Model:
+def bert_base(quick: bool, length: int = 128) -> Model:
     size: dict[str, Any] = (
         {
             "vocab_size": 100,
@@ -78,7 +88,7 @@ def bert_base(quick: bool) -> Model:
         else {}
     )
     config = transformers.BertConfig(**size)
-    length = 16 if quick else 128
+    length = 16 if quick else length
     # The pooled output, so that every weight of the network is in use.
     return Model(
         OneTensor(transformers.BertModel, config, "pooler_output"),
@@ -118,9 +128,31 @@ def _image_model(kind: Any, config: Any, quick: bool) -> Model:
     )
 
 
+def _scaled(model: Model) -> Model:
+    """With convolutions and norms that keep numbers about as large as they are.
+
+    As transformers starts these networks, each layer makes numbers smaller, and the
+    last ones are denormals or nothing at all: slow, and outputs that say nothing.
+    """
+    for module in model.module.modules():
+        if isinstance(module, torch.nn.Conv2d):
+            torch.nn.init.kaiming_normal_(module.weight, nonlinearity="relu")
+        if isinstance(module, torch.nn.BatchNorm2d):
+            torch.nn.init.ones_(module.weight)
+            # The mean of all calls, of which there is one.
+            module.momentum = None
+    model.module.train()
+    with torch.no_grad():
+        model.module(
+            pixel_values=torch.randn(16, *model.inputs["pixel_values"].shape[1:])
+        )
+    return model
+
+
 def mobilenet_v2(quick: bool) -> Model:
     config = transformers.MobileNetV2Config(num_labels=10 if quick else 1001)
-    return _image_model(transformers.MobileNetV2ForImageClassification, config, quick)
+    kind = transformers.MobileNetV2ForImageClassification
+    return _scaled(_image_model(kind, config, quick))
 
 
 def efficientnet_b0(quick: bool) -> Model:
@@ -131,7 +163,8 @@ def efficientnet_b0(quick: bool) -> Model:
         image_size=32 if quick else 224,
         num_labels=10 if quick else 1000,
     )
-    return _image_model(transformers.EfficientNetForImageClassification, config, quick)
+    kind = transformers.EfficientNetForImageClassification
+    return _scaled(_image_model(kind, config, quick))
 
 
 def convnext_tiny(quick: bool) -> Model:
@@ -140,7 +173,8 @@ def convnext_tiny(quick: bool) -> Model:
         if quick
         else {"num_labels": 1000}
     )
-    config = transformers.ConvNextConfig(**size)
+    # With the usual 1e-6 the output would not show what the blocks compute.
+    config = transformers.ConvNextConfig(layer_scale_init_value=0.1, **size)
     return _image_model(transformers.ConvNextForImageClassification, config, quick)
 
 
@@ -187,11 +221,11 @@ def _decoder(length: int, **size: Any) -> Model:
     )
 
 
-def qwen2_05b(quick: bool) -> Model:
+def qwen2_05b(quick: bool, length: int = 64) -> Model:
     if quick:
         return _narrow_decoder(layers=2)
     return _decoder(
-        length=64,
+        length=length,
         num_hidden_layers=24,
         hidden_size=896,
         num_attention_heads=14,
@@ -213,6 +247,257 @@ def _narrow_decoder(layers: int) -> Model:
     )
 
 
+class DecodeLayer(torch.nn.Module):
+    """A layer of a decoder of Qwen2's shape, for one token and a cache."""
+
+    def __init__(self, width: int, heads: int, groups: int, inner: int) -> None:
+        super().__init__()
+        self.head = width // heads
+        shared = groups * width // heads
+        self.query = torch.nn.Linear(width, width)
+        self.key = torch.nn.Linear(width, shared)
+        self.value = torch.nn.Linear(width, shared)
+        self.out = torch.nn.Linear(width, width, bias=False)
+        self.gate = torch.nn.Linear(width, inner, bias=False)
+        self.up = torch.nn.Linear(width, inner, bias=False)
+        self.down = torch.nn.Linear(inner, width, bias=False)
+        self.before = torch.nn.RMSNorm(width, eps=1e-6)
+        self.after = torch.nn.RMSNorm(width, eps=1e-6)
+
+    def heads(
+        self, x: torch.Tensor, cosine: torch.Tensor, sine: torch.Tensor
+    ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        """Queries, keys and values of tokens, the first two turned."""
+        shape = (1, x.shape[1], -1, self.head)
+
+        def turned(x: torch.Tensor) -> torch.Tensor:
+            low, high = x.chunk(2, -1)
+            return x * cosine + torch.cat((-high, low), -1) * sine
+
+        y = self.before(x)
+        query = turned(self.query(y).view(shape).transpose(1, 2))
+        key = turned(self.key(y).view(shape).transpose(1, 2))
+        return query, key, self.value(y).view(shape).transpose(1, 2)
+
+    def rest(self, x: torch.Tensor, seen: torch.Tensor) -> torch.Tensor:
+        """What follows attention."""
+        x = x + self.out(seen.transpose(1, 2).flatten(2))
+        y = self.after(x)
+        gated = torch.nn.functional.silu(self.gate(y)) * self.up(y)
+        result: torch.Tensor = x + self.down(gated)
+        return result
+
+    def forward(
+        self,
+        x: torch.Tensor,
+        keys: torch.Tensor,
+        values: torch.Tensor,
+        cosine: torch.Tensor,
+        sine: torch.Tensor,
+    ) -> torch.Tensor:
+        query, key, value = self.heads(x, cosine, sine)
+        seen = torch.nn.functional.scaled_dot_product_attention(
+            query,
+            torch.cat((keys, key), 2),
+            torch.cat((values, value), 2),
+            enable_gqa=True,
+        )
+        return self.rest(x, seen)
+
+
+class Decode(torch.nn.Module):
+    """One token over caches that are given.
+
+    Those of all layers are one tensor, so that every contender gets them the
+    same way; what is new in them is not returned.
+    """
+
+    def __init__(self, layers: int, width: int, words: int, **sizes: int) -> None:
+        super().__init__()
+        self.embedding = torch.nn.Embedding(words, width)
+        self.layers = torch.nn.ModuleList(
+            DecodeLayer(width, **sizes) for _ in range(layers)
+        )
+        self.norm = torch.nn.RMSNorm(width, eps=1e-6)
+
+    def forward(
+        self,
+        token: torch.Tensor,
+        keys: torch.Tensor,
+        values: torch.Tensor,
+        cosine: torch.Tensor,
+        sine: torch.Tensor,
+    ) -> torch.Tensor:
+        x = self.embedding(token)
+        for index, layer in enumerate(self.layers):
+            x = layer(x, keys[index], values[index], cosine, sine)
+        logits: torch.Tensor = self.norm(x) @ self.embedding.weight.T
+        return logits
+
+    def caches(
+        self, tokens: torch.Tensor, cosine: torch.Tensor, sine: torch.Tensor
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """Keys and values of all layers after some tokens."""
+        x = self.embedding(tokens)
+        keys, values = [], []
+        for layer in self.layers:
+            assert isinstance(layer, DecodeLayer)
+            query, key, value = layer.heads(x, cosine, sine)
+            seen = torch.nn.functional.scaled_dot_product_attention(
+                query, key, value, is_causal=True, enable_gqa=True
+            )
+            x = layer.rest(x, seen)
+            keys.append(key)
+            values.append(value)
+        return torch.stack(keys), torch.stack(values)
+
+
+ROTARY_BASE = 10000.0
+"""Of the angles of positions, as Qwen2's configuration has it."""
+
+
+def prompt(words: int, length: int) -> torch.Tensor:
+    """The tokens that caches are of, the same for everybody."""
+    generator = torch.Generator().manual_seed(SEED)
+    return torch.randint(0, words, (1, length), generator=generator)
+
+
+def _decode(layers: int, heads: int, length: int, **sizes: int) -> Model:
+    module = Decode(layers, width=64 * heads, heads=heads, **sizes)
+    turns = ROTARY_BASE ** (-torch.arange(0, 64, 2) / 64)
+    angles = torch.arange(length + 1)[:, None] * turns.repeat(2)
+    cosine, sine = angles.cos(), angles.sin()
+    with torch.no_grad():
+        tokens = prompt(sizes["words"], length)
+        keys, values = module.caches(tokens, cosine[:length], sine[:length])
+    return Model(
+        module,
+        {
+            "token": torch.tensor([[7]]),
+            "keys": keys,
+            "values": values,
+            "cosine": cosine[length],
+            "sine": sine[length],
+        },
+    )
+
+
+def qwen2_decode(quick: bool) -> Model:
+    if quick:
+        return _decode(2, heads=4, length=16, words=1000, groups=2, inner=256)
+    return _decode(24, heads=14, length=512, words=151936, groups=2, inner=4864)
+
+
+class Stage(torch.nn.Module):
+    """A residual block and self-attention over all places."""
+
+    def __init__(self, before: int, width: int, groups: int) -> None:
+        super().__init__()
+        self.norms = torch.nn.ModuleList(
+            torch.nn.GroupNorm(groups, count) for count in (before, width, width)
+        )
+        self.convs = torch.nn.ModuleList(
+            torch.nn.Conv2d(count, width, 3, padding=1) for count in (before, width)
+        )
+        self.shortcut = torch.nn.Conv2d(before, width, 1)
+        self.qkv = torch.nn.Linear(width, 3 * width)
+        self.out = torch.nn.Linear(width, width)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        silu = torch.nn.functional.silu
+        y = self.convs[0](silu(self.norms[0](x)))
+        x = self.shortcut(x) + self.convs[1](silu(self.norms[1](y)))
+        batch, width, height, across = x.shape
+        rows = self.norms[2](x).flatten(2).transpose(1, 2)
+        parts = self.qkv(rows).view(batch, -1, 3, width // 40, 40)
+        query, key, value = parts.permute(2, 0, 3, 1, 4).unbind(0)
+        y = torch.nn.functional.scaled_dot_product_attention(query, key, value)
+        y = self.out(y.transpose(1, 2).flatten(2)).transpose(1, 2)
+        return x + y.reshape(batch, width, height, across)
+
+
+class UNet(torch.nn.Module):
+    """Residual blocks and attention, down and up again, as in Stable Diffusion."""
+
+    def __init__(self, widths: tuple[int, ...], groups: int) -> None:
+        super().__init__()
+        self.first = torch.nn.Conv2d(4, widths[0], 3, padding=1)
+        self.down = torch.nn.ModuleList()
+        self.up = torch.nn.ModuleList()
+        before = widths[0]
+        for width in widths:
+            self.down.append(Stage(before, width, groups))
+            before = width
+        self.middle = Stage(before, before, groups)
+        for width in reversed(widths):
+            self.up.append(Stage(before + width, width, groups))
+            before = width
+        self.norm = torch.nn.GroupNorm(groups, before)
+        self.last = torch.nn.Conv2d(before, 4, 3, padding=1)
+
+    def forward(self, sample: torch.Tensor) -> torch.Tensor:
+        x = self.first(sample)
+        kept = []
+        for stage in self.down:
+            x = stage(x)
+            kept.append(x)
+            x = torch.nn.functional.avg_pool2d(x, 2)
+        x = self.middle(x)
+        for stage in self.up:
+            x = torch.nn.functional.interpolate(x, scale_factor=2.0)
+            x = stage(torch.cat((x, kept.pop()), 1))
+        result: torch.Tensor = self.last(torch.nn.functional.silu(self.norm(x)))
+        return result
+
+
+def unet(quick: bool) -> Model:
+    module = UNet((40, 80) if quick else (320, 640, 1280), groups=8 if quick else 32)
+    edge = 8 if quick else 32
+    return Model(module, {"sample": torch.randn(1, 4, edge, edge)})
+
+
+class Experts(torch.nn.Module):
+    """Gated layers, of which each token goes through those that a router picks."""
+
+    def __init__(self, width: int, inner: int, count: int, chosen: int) -> None:
+        super().__init__()
+        self.chosen = chosen
+        self.router = torch.nn.Linear(width, count, bias=False)
+        # Choices that are clear: others might round them another way.
+        torch.nn.init.normal_(self.router.weight, std=0.5)
+
+        def weights(before: int, after: int) -> torch.nn.Parameter:
+            return torch.nn.Parameter(torch.randn(count, before, after) * before**-0.5)
+
+        self.gate, self.up = weights(width, inner), weights(width, inner)
+        self.down = weights(inner, width)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        tokens = x.flatten(0, 1)
+        shares, picked = self.router(tokens).softmax(-1).topk(self.chosen)
+        shares = shares / shares.sum(-1, keepdim=True)
+        places = picked.flatten()
+
+        def multiplied(rows: torch.Tensor, weights: torch.Tensor) -> torch.Tensor:
+            taken = weights.index_select(0, places).unflatten(0, picked.shape)
+            return rows @ taken
+
+        rows = tokens[:, None, None]
+        gate = torch.nn.functional.silu(multiplied(rows, self.gate))
+        result = multiplied(gate * multiplied(rows, self.up), self.down).squeeze(2)
+        return (result * shares[..., None]).sum(1).view_as(x)
+
+
+def experts(quick: bool, length: int) -> Model:
+    width = 64 if quick else 1024
+    module = (
+        Experts(width, 48, count=4, chosen=2)
+        if quick
+        else Experts(width, 768, count=32, chosen=4)
+    )
+    return Model(module, {"x": torch.randn(1, length, width)})
+
+
 MODELS: dict[str, Callable[[bool], Model]] = {
     "resnet-50": resnet50,
     "bert-base": bert_base,
@@ -223,6 +508,13 @@ MODELS: dict[str, Callable[[bool], Model]] = {
     "convnext-tiny": convnext_tiny,
     "swin-tiny": swin_tiny,
     "whisper-tiny-encoder": whisper_tiny_encoder,
+    "bert-base-512": partial(bert_base, length=512),
+    "unet": unet,
+    "qwen2-0.5b-prefill-128": partial(qwen2_05b, length=128),
+    "qwen2-0.5b-prefill-512": partial(qwen2_05b, length=512),
+    "qwen2-0.5b-decode": qwen2_decode,
+    "experts-128": partial(experts, length=128),
+    "experts-decode": partial(experts, length=1),
 }
 
 DECODER_PREFIX = "decoder-"

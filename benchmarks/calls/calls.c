@@ -138,7 +138,7 @@ int main(int argc, char **argv) {
     return 2;
   }
   options.size = sizeof(options);
-  options.threads = argc == 3 ? atoi(argv[2]) : 1;
+  options.threads = argc == 3 ? (int)strtol(argv[2], NULL, 10) : 1;
   if (report(cortenEngineLoad(argv[1], &options, &engine)))
     return 2;
   function = cortenEngineFunction(engine, 0);

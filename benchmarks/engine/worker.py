@@ -9,8 +9,11 @@ from __future__ import annotations
 
 import asyncio
 import importlib.metadata
+import shutil
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +21,8 @@ import numpy as np
 import torch
 
 from benchmarks import zoo
+from benchmarks.engine.llama import llama
+from benchmarks.engine.weights import compress
 from benchmarks.worker import serve, settle, with_peak
 
 Array = Any
@@ -28,15 +33,34 @@ SHORTEST = 0.05
 """A round goes on for so many seconds, in whole calls."""
 
 
-def _asset(model: str, folder: Path, quick: bool) -> Path:
+@dataclass(frozen=True)
+class Task:
+    """A model to be run, and the files that contenders make of it."""
+
+    built: zoo.Model
+    name: str
+    folder: Path
+    threads: int
+
+
+def is_made(path: Path) -> bool:
+    """Whether a file is there, and of the networks as they are now."""
+    return path.exists() and path.stat().st_mtime > Path(zoo.__file__).stat().st_mtime
+
+
+def asset(task: Task, bits: int | None = None) -> Path:
     """The model as an asset, which the first to ask for it writes."""
-    path = folder / f"{model}.aimodel"
-    if not path.exists():
+    name = task.name if bits is None else f"{task.name}-q{bits}"
+    path = task.folder / f"{name}.aimodel"
+    if not is_made(path):
         import coreai_torch
 
-        built = zoo.build(model, quick)
+        shutil.rmtree(path, ignore_errors=True)
+        module, inputs = task.built.module, task.built.inputs
+        if bits is not None:
+            compress(module, bits)
         with torch.no_grad():
-            exported = torch.export.export(built.module, (), kwargs=built.inputs)
+            exported = torch.export.export(module, (), kwargs=inputs)
         exported = exported.run_decompositions(coreai_torch.get_decomp_table())
         converter = coreai_torch.TorchConverter()
         converter.add_exported_program(exported)
@@ -44,36 +68,35 @@ def _asset(model: str, folder: Path, quick: bool) -> Path:
     return path
 
 
-def _arrays(built: zoo.Model) -> dict[str, Array]:
+def _arrays(task: Task) -> dict[str, Array]:
     """Inputs by name; whole numbers as the asset has them."""
     return {
         name: (
             tensor.to(torch.int32) if tensor.dtype == torch.int64 else tensor
         ).numpy()
-        for name, tensor in built.inputs.items()
+        for name, tensor in task.built.inputs.items()
     }
 
 
-def engine(
-    built: zoo.Model, model: str, folder: Path, quick: bool, threads: int
-) -> Call:
+def engine(task: Task, precision: str | None = None, bits: int | None = None) -> Call:
+    """Ours; of `bits`, weights are in blocks of 32 codes with a scale each."""
     import corten
 
-    function = corten.load(_asset(model, folder, quick), threads=threads)["main"]
-    inputs = _arrays(built)
+    options = {} if precision is None else {"precision": precision}
+    path = asset(task, bits)
+    function = corten.load(path, threads=task.threads, **options)["main"]
+    inputs = _arrays(task)
     return lambda: np.asarray(next(iter(function(inputs).values())))
 
 
-def interpreter(
-    built: zoo.Model, model: str, folder: Path, quick: bool, threads: int
-) -> Call:
+def interpreter(task: Task) -> Call:
     from coreai.authoring import AIModelAsset
     from coreai.runtime import NDArray
 
-    asset = AIModelAsset.load(_asset(model, folder, quick))
-    inputs = _arrays(built)
+    program = AIModelAsset.load(asset(task))
+    inputs = _arrays(task)
     loop = asyncio.new_event_loop()
-    context = asset.executable()
+    context = program.executable()
     function = loop.run_until_complete(context.__aenter__()).load_function("main")
 
     async def call() -> Array:
@@ -84,81 +107,115 @@ def interpreter(
     return lambda: loop.run_until_complete(call())
 
 
-def eager(
-    built: zoo.Model, model: str, folder: Path, quick: bool, threads: int
-) -> Call:
+def eager(task: Task) -> Call:
     def call() -> Array:
         with torch.inference_mode():
-            return built.module(**built.inputs).numpy()
+            return task.built.module(**task.built.inputs).numpy()
 
     return call
 
 
-def compiled(
-    built: zoo.Model, model: str, folder: Path, quick: bool, threads: int
-) -> Call:
+def compiled(task: Task) -> Call:
     import torch._inductor.config
 
     torch._inductor.config.freezing = True
-    module = torch.compile(built.module)
+    module = torch.compile(task.built.module)
 
     def call() -> Array:
         with torch.no_grad():
-            return module(**built.inputs).numpy()
+            return module(**task.built.inputs).numpy()
 
     return call
 
 
-def _onnx(built: zoo.Model, model: str, folder: Path) -> Path:
-    path = folder / f"{model}.onnx"
-    if not path.exists():
-        torch.onnx.export(
-            built.module, (), path, kwargs=built.inputs, dynamo=True, verbose=False
-        )
+def _onnx(task: Task) -> Path:
+    path = task.folder / f"{task.name}.onnx"
+    if not is_made(path):
+        module, inputs = task.built.module, task.built.inputs
+        torch.onnx.export(module, (), path, kwargs=inputs, dynamo=True, verbose=False)
     return path
 
 
-def onnxruntime(
-    built: zoo.Model, model: str, folder: Path, quick: bool, threads: int
-) -> Call:
+def onnxruntime(task: Task) -> Call:
     import onnxruntime  # type: ignore[import-not-found]
 
     options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = threads
+    options.intra_op_num_threads = task.threads
     session = onnxruntime.InferenceSession(
-        _onnx(built, model, folder), options, providers=["CPUExecutionProvider"]
+        _onnx(task), options, providers=["CPUExecutionProvider"]
     )
-    inputs = {name: tensor.numpy() for name, tensor in built.inputs.items()}
+    inputs = {name: tensor.numpy() for name, tensor in task.built.inputs.items()}
     return lambda: session.run(None, inputs)[0]
 
 
-def openvino(
-    built: zoo.Model, model: str, folder: Path, quick: bool, threads: int
-) -> Call:
+def openvino(task: Task, precision: str = "f32") -> Call:
     import openvino  # type: ignore[import-not-found]
 
     core = openvino.Core()
     compiled = core.compile_model(
-        str(_onnx(built, model, folder)),
+        str(_onnx(task)),
         "CPU",
         {
-            "INFERENCE_NUM_THREADS": threads,
+            "INFERENCE_NUM_THREADS": task.threads,
             "PERFORMANCE_HINT": "LATENCY",
-            "INFERENCE_PRECISION_HINT": "f32",
+            "INFERENCE_PRECISION_HINT": precision,
         },
     )
     request = compiled.create_infer_request()
-    inputs = {name: tensor.numpy() for name, tensor in built.inputs.items()}
+    inputs = {name: tensor.numpy() for name, tensor in task.built.inputs.items()}
     return lambda: next(iter(request.infer(inputs).values()))
+
+
+def _delegated(task: Task) -> Path:
+    """The model for ExecuTorch, with whatever XNNPACK takes given to it."""
+    path = task.folder / f"{task.name}.pte"
+    if not is_made(path):
+        from executorch.backends.xnnpack.partition.xnnpack_partitioner import (  # type: ignore[import-not-found]
+            XnnpackPartitioner,
+        )
+        from executorch.exir import (  # type: ignore[import-not-found]
+            to_edge_transform_and_lower,
+        )
+
+        module, inputs = task.built.module, task.built.inputs
+        with torch.no_grad():
+            exported = torch.export.export(module, (), kwargs=inputs)
+        edge = to_edge_transform_and_lower(exported, partitioner=[XnnpackPartitioner()])
+        with path.open("wb") as file:
+            edge.to_executorch().write_to_file(file)
+    return path
+
+
+def executorch(task: Task) -> Call:
+    from executorch.extension.pybindings import (  # type: ignore[import-not-found]
+        portable_lib,
+    )
+
+    path = _delegated(task)
+    portable_lib._unsafe_reset_threadpool(task.threads)
+    program = portable_lib._load_program(str(path))
+    method = program.load_method("forward")
+    inputs = list(task.built.inputs.values())
+    return lambda: method.call(inputs, clone_outputs=False)[0].numpy()
 
 
 CONTENDERS: dict[str, tuple[Callable[..., Call], tuple[str, ...]]] = {
     "engine": (engine, ()),
+    "engine-bf16": (partial(engine, precision="bf16"), ()),
+    "engine-int8": (partial(engine, precision="int8"), ()),
+    "engine-q8": (partial(engine, bits=8), ()),
+    "engine-q4": (partial(engine, bits=4), ()),
     "interpreter": (interpreter, ("coreai-core",)),
     "eager": (eager, ("torch",)),
     "compile": (compiled, ("torch",)),
     "onnxruntime": (onnxruntime, ("onnxruntime",)),
     "openvino": (openvino, ("openvino",)),
+    "openvino-bf16": (partial(openvino, precision="bf16"), ("openvino",)),
+    "executorch": (executorch, ("executorch",)),
+    "llama.cpp": (partial(llama, kind="F32"), ("llama-cpp-python",)),
+    "llama.cpp-bf16": (partial(llama, kind="BF16"), ("llama-cpp-python",)),
+    "llama.cpp-q8": (partial(llama, kind="Q8_0"), ("llama-cpp-python",)),
+    "llama.cpp-q4": (partial(llama, kind="Q4_0"), ("llama-cpp-python",)),
 }
 """How each is loaded, and the packages that it is."""
 
@@ -169,16 +226,24 @@ class Running:
     call: Call
 
     def load(
-        self, contender: str, model: str, folder: str, quick: bool, threads: int
+        self,
+        contender: str,
+        model: str,
+        folder: str,
+        quick: bool,
+        threads: int,
+        batch: int,
     ) -> dict[str, Any]:
         """Loads the model, and runs it once."""
         torch.set_num_threads(threads)
         make, packages = CONTENDERS[contender]
-        built = zoo.build(model, quick)
+        built = zoo.batched(zoo.build(model, quick), batch)
+        name = f"{model}-by-{batch}" if batch > 1 else model
+        task = Task(built, name, Path(folder), threads)
 
         def first() -> float:
             start = time.perf_counter()
-            self.call = make(built, model, Path(folder), quick, threads)
+            self.call = make(task)
             self.call()
             return time.perf_counter() - start
 

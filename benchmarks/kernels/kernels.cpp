@@ -6,12 +6,15 @@
 //   corten-bench-kernels [--threads 1,2] [--isa avx2] [--filter conv]
 //                        [--seconds 0.3]
 
+#include "corten/Runtime/Codes.h"
 #include "corten/Runtime/Kernel.h"
 #include "corten/Runtime/Panels.h"
 #include "corten/Runtime/ThreadPool.h"
 #include "corten/Runtime/TileProgram.h"
+#include "corten/Runtime/Winograd.h"
 
 #include <algorithm>
+#include <bit>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -27,14 +30,13 @@
 
 using namespace corten::runtime;
 
-namespace {
-
 using Clock = std::chrono::steady_clock;
 
-double secondsSince(Clock::time_point start) {
+static double secondsSince(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
+namespace {
 /// Memory in large pages, as packed weights are to be.
 class Memory {
 public:
@@ -64,6 +66,7 @@ struct Options {
   std::string filter;
   double seconds = 0.3;
 };
+} // namespace
 
 //===----------------------------------------------------------------------===//
 // What the machine can do
@@ -95,22 +98,104 @@ constexpr double kWideWork = 2.0 * 16 * 16 * kPeakRounds;
 constexpr double kNarrowWork = 2.0 * 8 * 12 * kPeakRounds;
 #endif
 
+#ifdef __x86_64__
+/// Dots that wait for nothing.
+static __attribute__((target("avx512f,avx512bf16"))) float multiplyPairs() {
+  __m512 sums[16];
+  for (int j = 0; j != 16; ++j)
+    sums[j] = _mm512_set1_ps(float(j));
+  auto a = __m512bh(_mm512_set1_epi32(0x3f7f3f7f));
+  for (int i = 0; i != kPeakRounds; ++i)
+    _Pragma("GCC unroll 16") for (auto &sum : sums) sum =
+        _mm512_dpbf16_ps(sum, a, a);
+  for (int j = 1; j != 16; ++j)
+    sums[0] = _mm512_add_ps(sums[0], sums[j]);
+  return sums[0][0];
+}
+static __attribute__((target("avx512f,avx512vnni"))) float multiplyQuads() {
+  __m512i sums[16];
+  for (int j = 0; j != 16; ++j)
+    sums[j] = _mm512_set1_epi32(j);
+  __m512i a = _mm512_set1_epi32(0x01010101);
+  for (int i = 0; i != kPeakRounds; ++i)
+    _Pragma("GCC unroll 16") for (auto &sum : sums) sum =
+        _mm512_dpbusd_epi32(sum, a, a);
+  for (int j = 1; j != 16; ++j)
+    sums[0] = _mm512_add_epi32(sums[0], sums[j]);
+  return float(sums[0][0]);
+}
+constexpr int kTileRounds = 2000;
+template <bool isBytes>
+static __attribute__((target("amx-tile,amx-bf16,amx-int8"))) float
+multiplyTiles() {
+  // Palette 1, 8 tiles of 16 rows of 64 bytes.
+  alignas(64) uint8_t configuration[64] = {1};
+  for (int tile = 0; tile != 8; ++tile) {
+    configuration[16 + 2 * tile] = 64;
+    configuration[48 + tile] = 16;
+  }
+  alignas(64) float ones[16][16] = {};
+  _tile_loadconfig(configuration);
+  _tile_loadd(6, ones, 64);
+  _tile_loadd(7, ones, 64);
+  for (int i = 0; i != kTileRounds; ++i) {
+    if constexpr (isBytes) {
+      _tile_dpbsud(0, 6, 7);
+      _tile_dpbsud(1, 6, 7);
+      _tile_dpbsud(2, 6, 7);
+      _tile_dpbsud(3, 6, 7);
+    } else {
+      _tile_dpbf16ps(0, 6, 7);
+      _tile_dpbf16ps(1, 6, 7);
+      _tile_dpbf16ps(2, 6, 7);
+      _tile_dpbf16ps(3, 6, 7);
+    }
+  }
+  _tile_stored(0, ones, 64);
+  _tile_release();
+  return ones[0][0];
+}
+constexpr double kTileWork = 2.0 * 16 * 16 * 32 * 4 * kTileRounds;
+
+namespace {
+/// A loop, and what it does.
+struct Loop {
+  float (*function)();
+  double work;
+};
+} // namespace
+
+/// The fastest multiplications of factors that a product takes so.
+static Loop loopOf(Isa isa, PortableKernel kernel) {
+  bool isPairs = kernel == PortableKernel::MatMulPairs ||
+                 kernel == PortableKernel::ConvolutionPairs;
+  if (kernel == PortableKernel::MatMulQuads && isa >= Isa::Avx512)
+    return isa >= Isa::Amx ? Loop{multiplyTiles<true>, 2 * kTileWork}
+                           : Loop{multiplyQuads, 4 * kWideWork};
+  if (isPairs && isa >= Isa::Avx512Bf16)
+    return isa >= Isa::Amx ? Loop{multiplyTiles<false>, kTileWork}
+                           : Loop{multiplyPairs, 2 * kWideWork};
+  return isa >= Isa::Avx512 ? Loop{multiplyWide, kWideWork}
+                            : Loop{multiplyNarrow, kNarrowWork};
+}
+#endif
+
 volatile float unused;
 
 /// In GFLOP/s.
-double measurePeak(Isa isa, ThreadPool &pool) {
+static double
+measurePeak(Isa isa, ThreadPool &pool,
+            PortableKernel kernel = PortableKernel::MatMulPacked) {
   double best = 0;
   ThreadPool::Active active(pool);
 #ifdef __x86_64__
   if (isa < Isa::Avx2)
     return 0;
-  bool isWide = isa >= Isa::Avx512;
+  Loop loop = loopOf(isa, kernel);
   for (int round = 0; round != kRepetitions; ++round) {
     auto start = Clock::now();
-    pool.run(pool.threads(), [&](int64_t, int) {
-      unused = isWide ? multiplyWide() : multiplyNarrow();
-    });
-    double work = (isWide ? kWideWork : kNarrowWork) * pool.threads();
+    pool.run(pool.threads(), [&](int64_t, int) { unused = loop.function(); });
+    double work = loop.work * pool.threads();
     best = std::max(best, work / secondsSince(start) * 1e-9);
   }
 #endif
@@ -118,19 +203,22 @@ double measurePeak(Isa isa, ThreadPool &pool) {
 }
 
 /// Reading memory that is in no cache, in GB/s.
-double measureReading(ThreadPool &pool) {
-  constexpr int64_t kBytes = 256 << 20, kChunk = 1 << 20;
+static double measureReading(ThreadPool &pool) {
+  // Short rounds, so that some are not interrupted, each over another part.
+  constexpr int64_t kBytes = 256 << 20, kRound = 16 << 20, kChunk = 1 << 18;
   static Memory memory(kBytes);
   static bool isFilled = false;
   if (!isFilled)
     std::memset(memory.get(), 1, kBytes);
   isFilled = true;
   double best = 0;
-  for (int round = 0; round != 5; ++round) {
+  for (int round = 0; round != 80; ++round) {
+    const char *part =
+        static_cast<const char *>(memory.get()) + round * kRound % kBytes;
     auto start = Clock::now();
-    pool.run(kBytes / kChunk, [&](int64_t chunk, int) {
+    pool.run(kRound / kChunk, [&](int64_t chunk, int) {
       const auto *from =
-          static_cast<const uint64_t *>(memory.get()) + chunk * (kChunk / 8);
+          reinterpret_cast<const uint64_t *>(part + chunk * kChunk);
       uint64_t sums[8] = {};
       for (int64_t i = 0; i != kChunk / 8; i += 8)
         for (int j = 0; j != 8; ++j)
@@ -138,12 +226,12 @@ double measureReading(ThreadPool &pool) {
       unused = float(sums[0] + sums[1] + sums[2] + sums[3] + sums[4] + sums[5] +
                      sums[6] + sums[7]);
     });
-    best = std::max(best, double(kBytes) / secondsSince(start) * 1e-9);
+    best = std::max(best, double(kRound) / secondsSince(start) * 1e-9);
   }
   return best;
 }
 
-std::string machine() {
+static std::string machine() {
   std::ifstream file("/proc/cpuinfo");
   for (std::string line; std::getline(file, line);)
     if (line.starts_with("model name"))
@@ -155,6 +243,7 @@ std::string machine() {
 // What is measured
 //===----------------------------------------------------------------------===//
 
+namespace {
 /// A call with operands of its own; weights come from many copies, so that they
 /// are in no cache, as in a whole model.
 struct Case {
@@ -170,10 +259,73 @@ struct Case {
   bool hasBias = true;
   ElementType weights = ElementType::F32;
   bool rotates = true;
+  /// Of codes: the shape of their scales, and how many entries a table has.
+  std::vector<int64_t> scales = {};
+  int64_t entries = 0;
 };
+} // namespace
 
-std::vector<Case> products() {
+/// A product with weights of few bits, with a scale in f16 for each block
+/// of 32.
+static Case compressed(std::string_view name, CodeKind kind, int bits,
+                       int64_t m, int64_t k, int64_t n, int64_t rowBits = 0) {
+  constexpr int64_t kBlock = 32;
+  Case test{"product " + std::string(name) + " m=" + std::to_string(m) +
+                " k=" + std::to_string(k) + " n=" + std::to_string(n),
+            PortableKernel::MatMulCompressed,
+            {{m, k}, {panelCount(n), k / kBlock, codeBytes(kBlock, bits)}},
+            false,
+            {m, n},
+            {int64_t(kind), bits, rowBits}};
+  test.multiplications = double(m * k * n);
+  test.weights = ElementType::UI8;
+  test.scales = {panelCount(n), k / kBlock, kPanelWidth};
+  test.entries = kind == CodeKind::Table ? 1 << bits : 0;
+  return test;
+}
+
+/// Twelve heads of as many queries as keys; values are the keys.
+static Case attention(int64_t length, int64_t depth) {
+  Case test{"attention of " + std::to_string(length) + " by " +
+                std::to_string(depth),
+            PortableKernel::Attention,
+            {{12, length, depth}, {12, length, depth}},
+            false,
+            {12, length, depth}};
+  test.numbers = {std::bit_cast<int64_t>(0.125), 0, 0};
+  test.multiplications = 2.0 * 12 * double(length * length * depth);
+  test.hasBias = false;
+  test.rotates = false;
+  return test;
+}
+
+/// Products whose factors are rounded or quantized.
+static void addNarrow(std::vector<Case> &cases) {
+  for (PortableKernel kernel :
+       {PortableKernel::MatMulPairs, PortableKernel::MatMulQuads})
+    for (int64_t m : {1, 8, 32, 128, 197, 512, 1500})
+      for (auto [k, n] :
+           {std::pair<int64_t, int64_t>{768, 3072}, {3072, 768}, {896, 4864}}) {
+        bool isPairs = kernel == PortableKernel::MatMulPairs;
+        std::vector<int64_t> panels{panelCount(n), pairCount(k), kPairRow};
+        if (!isPairs)
+          panels = {panelCount(n), 1 + quadCount(k), kQuadRow};
+        Case test{std::string(isPairs ? "bf16 product" : "int8 product") +
+                      " m=" + std::to_string(m) + " k=" + std::to_string(k) +
+                      " n=" + std::to_string(n),
+                  kernel,
+                  {{m, k}, panels},
+                  false,
+                  {m, n}};
+        test.multiplications = double(m * k * n);
+        test.weights = isPairs ? ElementType::BF16 : ElementType::UI8;
+        cases.push_back(test);
+      }
+}
+
+static std::vector<Case> products() {
   std::vector<Case> cases;
+  addNarrow(cases);
   const std::pair<int64_t, int64_t> matrices[] = {
       {768, 768}, {768, 3072}, {3072, 768}, {896, 4864}, {4864, 896}};
   for (ElementType type : {ElementType::F32, ElementType::BF16})
@@ -192,6 +344,22 @@ std::vector<Case> products() {
         test.weights = type;
         cases.push_back(test);
       }
+  for (int64_t m : {1, 2, 4, 8, 16, 128})
+    for (auto [k, n] : {std::pair{896, 4864}, {4864, 896}}) {
+      cases.push_back(compressed("int8", CodeKind::Signed, 8, m, k, n));
+      cases.push_back(compressed("int4", CodeKind::Signed, 4, m, k, n));
+      cases.push_back(
+          compressed("int8 rounded", CodeKind::Signed, 8, m, k, n, 8));
+      cases.push_back(
+          compressed("int4 rounded", CodeKind::Signed, 4, m, k, n, 8));
+      if (m == 1) {
+        cases.push_back(compressed("palette2", CodeKind::Table, 2, m, k, n));
+        cases.push_back(compressed("palette4", CodeKind::Table, 4, m, k, n));
+        cases.push_back(compressed("palette6", CodeKind::Table, 6, m, k, n));
+        cases.push_back(compressed("f8E4M3FN", CodeKind::F8E4M3FN, 8, m, k, n));
+        cases.push_back(compressed("f8E5M2", CodeKind::F8E5M2, 8, m, k, n));
+      }
+    }
   for (auto [m, k, n] : {std::tuple{128, 64, 128},
                          {128, 128, 64},
                          {1, 64, 1024},
@@ -208,12 +376,14 @@ std::vector<Case> products() {
     test.rotates = false;
     cases.push_back(test);
   }
+  for (int64_t length : {128, 197, 512, 1500})
+    cases.push_back(attention(length, 64));
   return cases;
 }
 
-Case convolution(int64_t extent, int64_t channels, int64_t outputs,
-                 int64_t kernel, int64_t stride, bool isLast = true,
-                 int64_t groups = 1) {
+static Case convolution(int64_t extent, int64_t channels, int64_t outputs,
+                        int64_t kernel, int64_t stride, bool isLast = true,
+                        int64_t groups = 1) {
   int64_t after = (extent - 1) / stride + 1;
   int64_t depth = kernel * kernel * channels / groups;
   Case test{
@@ -231,8 +401,8 @@ Case convolution(int64_t extent, int64_t channels, int64_t outputs,
   return test;
 }
 
-Case depthwise(int64_t extent, int64_t channels, int64_t kernel,
-               int64_t stride) {
+static Case depthwise(int64_t extent, int64_t channels, int64_t kernel,
+                      int64_t stride) {
   Case test = convolution(extent, channels, channels, kernel, stride);
   test.name = "depthwise " + test.name;
   test.kernel = PortableKernel::ConvolutionDepthwise;
@@ -242,8 +412,42 @@ Case depthwise(int64_t extent, int64_t channels, int64_t kernel,
   return test;
 }
 
-std::vector<Case> convolutions() {
+/// With 3x3, by squares of results.
+static Case winograd(int64_t extent, int64_t channels, int64_t square) {
+  Case test = convolution(extent, channels, channels, 3, 1);
+  test.name = "F(" + std::to_string(square) + "x" + std::to_string(square) +
+              ") " + test.name;
+  test.kernel = PortableKernel::ConvolutionWinograd;
+  test.shapes[1] = {winogradPoints(square), panelCount(channels), channels,
+                    kPanelWidth};
+  test.numbers = {1, 1};
+  return test;
+}
+
+/// Of channels in pairs, which are even in number.
+static Case inPairs(Case test) {
+  test.name = "bf16 " + test.name;
+  test.kernel = PortableKernel::ConvolutionPairs;
+  test.shapes[1][2] /= 2;
+  test.shapes[1][3] = kPairRow;
+  test.weights = ElementType::BF16;
+  return test;
+}
+
+static std::vector<Case> convolutions() {
   return {
+      winograd(56, 64, 2),
+      winograd(28, 128, 2),
+      winograd(14, 256, 2),
+      winograd(7, 512, 2),
+      winograd(56, 64, 4),
+      winograd(28, 128, 4),
+      winograd(14, 256, 4),
+      winograd(7, 512, 4),
+      inPairs(convolution(56, 64, 64, 3, 1)),
+      inPairs(convolution(14, 256, 256, 3, 1)),
+      inPairs(convolution(56, 64, 256, 1, 1)),
+      inPairs(convolution(14, 1024, 256, 1, 1)),
       convolution(56, 64, 64, 3, 1),
       convolution(28, 128, 128, 3, 1),
       convolution(14, 256, 256, 3, 1),
@@ -269,18 +473,22 @@ std::vector<Case> convolutions() {
   };
 }
 
-void fill(void *data, ElementType type, int64_t count) {
+static void fill(void *data, ElementType type, int64_t count) {
   for (int64_t i = 0; i != count; ++i) {
     float value = float((i * 7919) % 2001 - 1000) * 1e-3f;
     if (type == ElementType::F32)
       static_cast<float *>(data)[i] = value;
+    else if (type == ElementType::UI8)
+      static_cast<uint8_t *>(data)[i] = uint8_t(i * 37 % 120);
+    else if (type == ElementType::F16)
+      static_cast<Float16 *>(data)[i] = Float16(value);
     else
       static_cast<BFloat16 *>(data)[i] = BFloat16(value);
   }
 }
 
 /// With its channels, axis 1, one after the other.
-void putChannelsLast(Tensor &tensor) {
+static void putChannelsLast(Tensor &tensor) {
   int64_t step = tensor.extents[1];
   tensor.steps[1] = 1;
   for (int axis = tensor.rank; axis-- > 2;) {
@@ -291,7 +499,7 @@ void putChannelsLast(Tensor &tensor) {
 }
 
 /// relu(x + bias)
-TileProgram biasRelu() {
+static TileProgram biasRelu() {
   TileProgram program;
   program.numInputs = 2;
   program.numRegisters = 2;
@@ -301,7 +509,8 @@ TileProgram biasRelu() {
 }
 
 /// The shortest mean of some rounds, in seconds.
-double bestTime(double seconds, const std::function<void(int64_t)> &call) {
+static double bestTime(double seconds,
+                       const std::function<void(int64_t)> &call) {
   int64_t turn = 0;
   call(turn++);
   auto start = Clock::now();
@@ -319,13 +528,16 @@ double bestTime(double seconds, const std::function<void(int64_t)> &call) {
   return best;
 }
 
+namespace {
 struct Result {
   const KernelVariant *variant;
   double seconds;
   double weightBytes;
 };
+} // namespace
 
-Result measure(const Case &test, const Options &options, ThreadPool &pool) {
+static Result measure(const Case &test, const Options &options,
+                      ThreadPool &pool) {
   Tensor x(ElementType::F32, nullptr, test.shapes[0]);
   Tensor weights(test.weights, nullptr, test.shapes[1]);
   Tensor output(ElementType::F32, nullptr, test.output);
@@ -333,7 +545,10 @@ Result measure(const Case &test, const Options &options, ThreadPool &pool) {
     putChannelsLast(x);
   if (x.rank == 4)
     putChannelsLast(output);
-  int64_t weightBytes = weights.size() * int64_t(byteSize(test.weights));
+  int64_t codeBytes = weights.size() * int64_t(byteSize(test.weights));
+  Tensor scales(ElementType::F16, nullptr, test.scales);
+  int64_t weightBytes =
+      codeBytes + (test.scales.empty() ? 0 : 2 * scales.size());
   int64_t apart = (weightBytes + 4095) / 4096 * 4096;
   int64_t copies = test.rotates ? (96 << 20) / apart + 2 : 1;
   Memory left(size_t(x.size()) * 4), right(size_t(apart * copies)),
@@ -341,26 +556,38 @@ Result measure(const Case &test, const Options &options, ThreadPool &pool) {
   std::vector<float> bias(4096, 0.5f);
   fill(left.get(), ElementType::F32, x.size());
   fill(right.get(), test.weights, weights.size());
+  auto *behind = static_cast<char *>(right.get()) + codeBytes;
+  if (!test.scales.empty())
+    fill(behind, ElementType::F16, scales.size());
   for (int64_t i = 1; i < copies; ++i)
     std::memcpy(static_cast<char *>(right.get()) + i * apart, right.get(),
                 size_t(weightBytes));
   x.data = left.get();
   weights.data = right.get();
   output.data = results.get();
-  bool isMatrix = test.kernel == PortableKernel::MatMulPacked;
+  bool isMatrix = test.output.size() == 2;
   std::vector<int64_t> biasSteps(test.output.size());
   biasSteps[isMatrix ? test.output.size() - 1 : 1] = 1;
   bias.resize(size_t(*std::ranges::max_element(test.output)));
   Tensor offsets =
       Tensor(ElementType::F32, bias.data(), {}).view(test.output, biasSteps);
   std::vector<Tensor> inputs = {x, weights};
-  TileProgram program = biasRelu();
-  Invocation invocation{inputs, {&output, 1}, test.numbers};
-  if (test.hasBias) {
-    inputs.push_back(offsets);
-    invocation.inputs = inputs;
-    invocation.program = &program;
+  if (test.kernel == PortableKernel::Attention)
+    inputs.insert(inputs.end(), {weights, Tensor()});
+  std::vector<float> table(size_t(test.entries), 0.5f);
+  if (!test.scales.empty()) {
+    scales.data = behind;
+    std::vector<int64_t> shape = {1, 1, test.entries};
+    inputs.insert(inputs.end(), {scales, Tensor(), Tensor(), Tensor()});
+    if (test.entries != 0)
+      inputs.back() = Tensor(ElementType::F32, table.data(), shape);
   }
+  TileProgram program = biasRelu();
+  if (test.hasBias)
+    inputs.push_back(offsets);
+  Invocation invocation{inputs, {&output, 1}, test.numbers};
+  if (test.hasBias)
+    invocation.program = &program;
   invocation.pool = &pool;
   const KernelVariant *variant =
       selectVariant(test.kernel, options.isa, invocation);
@@ -370,6 +597,8 @@ Result measure(const Case &test, const Options &options, ThreadPool &pool) {
   invocation.scratch = scratch.get();
   double seconds = bestTime(options.seconds, [&](int64_t turn) {
     inputs[1].data = static_cast<char *>(right.get()) + turn % copies * apart;
+    if (!test.scales.empty())
+      inputs[2].data = static_cast<char *>(inputs[1].data) + codeBytes;
     ThreadPool::Active active(pool);
     if (Error error = variant->function(invocation)) {
       std::fprintf(stderr, "%s\n", error.message().c_str());
@@ -379,7 +608,7 @@ Result measure(const Case &test, const Options &options, ThreadPool &pool) {
   return {variant, seconds, double(weightBytes)};
 }
 
-Options parse(int argc, char **argv) {
+static Options parse(int argc, char **argv) {
   Options options;
   for (int i = 1; i + 1 < argc; i += 2) {
     std::string name = argv[i], value = argv[i + 1];
@@ -389,7 +618,7 @@ Options parse(int argc, char **argv) {
       for (std::string part; std::getline(list, part, ',');)
         options.threads.push_back(std::stoi(part));
     } else if (name == "--isa") {
-      for (Isa isa : {Isa::Avx2, Isa::Avx512, Isa::Avx512Bf16, Isa::Amx})
+      for (Isa isa : knownIsas())
         if (corten::runtime::name(isa) == value && isa <= detectedIsa())
           options.isa = isa;
     } else if (name == "--filter") {
@@ -400,8 +629,6 @@ Options parse(int argc, char **argv) {
   }
   return options;
 }
-
-} // namespace
 
 int main(int argc, char **argv) {
   Options options = parse(argc, argv);
@@ -419,7 +646,7 @@ int main(int argc, char **argv) {
       if (test.name.find(options.filter) == std::string::npos)
         continue;
       // Other guests of the machine come and go.
-      peak = measurePeak(options.isa, *pool);
+      peak = measurePeak(options.isa, *pool, test.kernel);
       Result result = measure(test, options, *pool);
       if (!result.variant)
         continue;

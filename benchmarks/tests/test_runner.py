@@ -19,6 +19,7 @@ from benchmarks.runner import (
     Summary,
     Worker,
     WorkerError,
+    cpu_name,
     interleave,
     pairwise_ratios,
     summarize,
@@ -109,6 +110,25 @@ def test_peak_is_sampled_where_the_mark_is_closed(
     assert peak.method == "sampled"
     assert 60 * MEBIBYTE < peak.growth < 96 * MEBIBYTE
     assert len(kept) == 64 * MEBIBYTE
+
+
+@pytest.mark.parametrize(
+    ("vendor", "family", "model", "name"),
+    [
+        ("AuthenticAMD", 26, 2, "AMD EPYC (Zen 5)"),
+        ("AuthenticAMD", 25, 17, "AMD EPYC (Zen 4)"),
+        ("AuthenticAMD", 25, 1, "AMD EPYC (Zen 3)"),
+        ("GenuineIntel", 6, 143, "AMD EPYC (Sapphire Rapids)"),
+        ("GenuineIntel", 25, 17, "AMD EPYC"),
+    ],
+)
+def test_processors_are_named(vendor: str, family: int, model: int, name: str) -> None:
+    lines = (
+        f"processor\t: 0\nvendor_id\t: {vendor}\ncpu family\t: {family}\n"
+        f"model\t\t: {model}\nmodel name\t: AMD EPYC\n\n"
+        "processor\t: 1\nmodel name\t: another\n"
+    )
+    assert cpu_name(lines) == name
 
 
 def test_result_file_has_one_line_per_result(tmp_path: Path) -> None:
