@@ -17,6 +17,7 @@ from support.serving import (
     Rows,
     Server,
     Slow,
+    Turns,
     save,
     save_types,
 )
@@ -54,6 +55,12 @@ def assets(rows: Rows, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Pa
             {"x": torch.ones(2, 1024)},
             ["y"],
             ({0: BATCH},),
+        ),
+        "turns": save(
+            folder / "turns.aimodel",
+            Turns(),
+            {"turns": torch.ones(1, dtype=torch.int32)},
+            ["y"],
         ),
         "picks": save(
             folder / "picks.aimodel",

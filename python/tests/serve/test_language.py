@@ -18,9 +18,13 @@ from support.serving import Server
 import corten.llm
 
 
-@pytest.fixture(scope="module")
-def bundle(tmp_path_factory: pytest.TempPathFactory) -> TinyBundle:
-    return write_bundle(tmp_path_factory.mktemp("llm") / "tiny-0.1")
+@pytest.fixture(scope="module", params=["none", "any"])
+def bundle(
+    tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest
+) -> TinyBundle:
+    """Sequences take turns, or share calls."""
+    folder = tmp_path_factory.mktemp("llm") / "tiny-0.1"
+    return write_bundle(folder, batching=request.param)
 
 
 @pytest.fixture(scope="module")
@@ -222,6 +226,44 @@ def test_many_at_once(client: openai.OpenAI, model: corten.llm.LanguageModel) ->
     with ThreadPoolExecutor(16) as pool:
         texts = list(pool.map(ask, enumerate(prompts)))
     assert texts == [wanted[prompt] for prompt in prompts]
+
+
+def test_sequences_share_calls(
+    client: openai.OpenAI, server: Server, model: corten.llm.LanguageModel
+) -> None:
+    """One request with others beside it: how many tokens a round brings."""
+
+    def counters() -> tuple[float, float]:
+        with urllib.request.urlopen(f"{server.url}/metrics") as answer:
+            lines = dict(
+                line.rsplit(" ", 1)
+                for line in answer.read().decode().splitlines()
+                if line.startswith("corten_batch_requests_")
+            )
+        return tuple(
+            float(lines.get(f'corten_batch_requests_{name}{{model="tiny-0.1"}}', 0))
+            for name in ("sum", "count")
+        )
+
+    before = counters()
+    prompts = ["The quick", "lazy", "The brown fox jumps over", "dog"]
+    answer = client.completions.create(
+        model="tiny-0.1",
+        prompt=prompts,
+        max_tokens=40,
+        temperature=0,
+        extra_body={"ignore_eos": True},
+    )
+    assert [choice.text for choice in answer.choices] == [
+        expected(model, prompt, max_tokens=40, ignore_eos=True) for prompt in prompts
+    ]
+    steps, rounds = (now - then for now, then in zip(counters(), before, strict=True))
+    if model.batching == "none":
+        assert rounds == 0
+    else:
+        # Each of them a step for each token; prompts are read one in a round.
+        assert steps == 4 * 40
+        assert rounds <= 40 + 4
 
 
 def test_clients_that_leave(client: openai.OpenAI, server: Server) -> None:

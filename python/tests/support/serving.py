@@ -18,7 +18,7 @@ import corten
 from coreai_torch import TorchConverter, get_decomp_table
 from support.command import CORTEN
 
-BATCH = torch.export.Dim("batch", min=1, max=64)
+BATCH = torch.export.Dim("batch", min=1, max=256)
 
 
 class Rows(torch.nn.Module):
@@ -54,6 +54,26 @@ class Slow(torch.nn.Module):
         for _ in range(80):
             x = torch.tanh(x @ self.weight)
         return x
+
+
+class Turns(torch.nn.Module):
+    """Takes as long as the request says, however fast the machine is."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.weight = torch.nn.Parameter(torch.randn(256, 256) / 16)
+
+    def forward(self, turns: torch.Tensor) -> torch.Tensor:
+        def is_left(left: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
+            return left.sum() > 0
+
+        def turn(
+            left: torch.Tensor, x: torch.Tensor
+        ) -> tuple[torch.Tensor, torch.Tensor]:
+            return left - 1, torch.tanh(x @ self.weight)
+
+        x = torch.ones(16, 256)
+        return torch.while_loop(is_left, turn, (turns, x))[1]
 
 
 class Picks(torch.nn.Module):
