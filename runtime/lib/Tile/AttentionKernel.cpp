@@ -6,6 +6,7 @@
 #include "../Vector/Variants.h"
 #include "Nest.h"
 
+#include <algorithm>
 #include <bit>
 
 using namespace corten::runtime;
@@ -22,16 +23,15 @@ static bool acceptsAttention(const Invocation &call) {
          values.extents[column] <= kAttentionWidth && values.extents[row] > 0;
 }
 
-/// Into how many blocks queries are divided: keys are turned over once for
+/// Into how many blocks groups of queries are divided: keys pass by once for
 /// each, so there are few, unless threads would have nothing to do. What a
 /// query gets does not depend on its block.
-static int64_t blocksOf(int64_t numQueries, int64_t batches, ThreadPool *pool) {
+static int64_t blocksOf(int64_t groups, int64_t batches, ThreadPool *pool) {
   constexpr int64_t kBlocksOfThread = 3;
-  constexpr int64_t kFewestQueries = 16;
-  int64_t blocks = (numQueries + kAttentionQueries - 1) / kAttentionQueries;
+  constexpr int64_t kMostGroups = kAttentionQueries / kAttentionGroup;
+  int64_t blocks = (groups + kMostGroups - 1) / kMostGroups;
   int64_t wanted = kBlocksOfThread * (pool ? pool->threads() : 1);
-  while (batches * blocks < wanted &&
-         numQueries / (2 * blocks) >= kFewestQueries)
+  while (batches * blocks < wanted && 2 * blocks <= groups)
     blocks *= 2;
   return blocks;
 }
@@ -46,11 +46,13 @@ static Error runAttention(const Vectors &vectors, const Invocation &call) {
   int64_t batches = 1;
   for (int axis = 0; axis != row; ++axis)
     batches *= queries.extents[axis];
-  int64_t blocks = blocksOf(numQueries, batches, call.pool);
+  int64_t groups = (numQueries + kAttentionGroup - 1) / kAttentionGroup;
+  int64_t blocks = blocksOf(groups, batches, call.pool);
   runChunks(call.pool, batches * blocks, [&](int64_t chunk) {
     int64_t block = chunk % blocks;
-    int64_t first = numQueries * block / blocks;
-    int64_t last = numQueries * (block + 1) / blocks;
+    int64_t first = groups * block / blocks * kAttentionGroup;
+    int64_t last = groups * (block + 1) / blocks * kAttentionGroup;
+    last = std::min(last, numQueries);
     auto rowsOf = [&](const Tensor &tensor, int64_t skipped) -> Rows {
       int64_t offset = skipped * tensor.steps[row];
       int64_t batch = chunk / blocks;
@@ -74,7 +76,8 @@ static Error runAttention(const Vectors &vectors, const Invocation &call) {
                     .width = output.extents[column],
                     .scale = std::bit_cast<double>(call.number(0)),
                     .isCausal = call.number(1) != 0,
-                    .unseeingGivesZeros = call.number(2) != 0});
+                    .unseeingGivesZeros = call.number(2) != 0,
+                    .isFew = numQueries <= kAttentionFewQueries});
   });
   return Error::success();
 }

@@ -22,8 +22,11 @@ struct Normalization {
   bool isCentered;
 };
 
-/// How many queries the fast attention takes at a time.
-inline constexpr int64_t kAttentionQueries = 66;
+/// How many queries the fast attention takes at a time, in whole groups; of a
+/// few each is taken for itself.
+inline constexpr int64_t kAttentionQueries = 64;
+inline constexpr int64_t kAttentionGroup = 16;
+inline constexpr int64_t kAttentionFewQueries = 3;
 
 /// Some queries of one batch, with all its keys and values. A mask, if it has
 /// memory, has a row for each query.
@@ -41,6 +44,8 @@ struct Attention {
   double scale;
   bool isCausal;
   bool unseeingGivesZeros;
+  /// Whether there are few of them, here and elsewhere.
+  bool isFew;
 };
 
 /// What reductions are made of.
