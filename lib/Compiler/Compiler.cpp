@@ -3,6 +3,7 @@
 #include "corten/Compiler/Compiler.h"
 
 #include "Fusion.h"
+#include "Lowerings.h"
 #include "Planner.h"
 #include "Writer.h"
 
@@ -102,6 +103,7 @@ corten::planProgram(ModuleOp program, Precision precision, StageTimes *times) {
   SimplificationOptions options;
   options.maxConstantBytes = uint64_t(1) << 14;
   options.maxConstantGrowth = uint64_t(1) << 10;
+  options.keptComposites = keepKnownComposites(*simple);
   buildSimplificationPipeline(simplify, options);
   if (times)
     simplify.addInstrumentation(std::make_unique<Stopwatch>(times));

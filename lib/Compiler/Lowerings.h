@@ -19,6 +19,10 @@ mlir::LogicalResult lowerOperation(mlir::Operation *op, Planner &planner);
 #define FAMILY(NAME, FUNCTION)
 #include "Lowerings.def"
 
+/// The names of composites that are a kernel, for the pass that inlines all
+/// others. Graphs of such a name that are something else lose it.
+std::vector<std::string> keepKnownComposites(mlir::ModuleOp program);
+
 mlir::LogicalResult lowerElementwise(mlir::Operation *op, Planner &planner);
 mlir::LogicalResult lowerReduction(mlir::Operation *op, Planner &planner);
 mlir::LogicalResult lowerConvolution(mlir::Operation *op, Planner &planner);

@@ -176,31 +176,44 @@ Form Planner::kernel(const KernelCall &call) {
                isOrdered ? ArrayRef(order) : ArrayRef<int64_t>());
 }
 
-SmallVector<Form> Planner::foreign(StringRef name, StringRef source,
-                                   ArrayRef<Form> inputs,
-                                   ArrayRef<Size> numbers,
-                                   ArrayRef<SizeList> extents,
-                                   ArrayRef<Type> elements) {
+plan::KernelOp Planner::kernelOp(const SeveralResults &call) {
   SmallVector<Value> operands;
-  for (const Form &input : inputs)
-    operands.push_back(value(rowMajored(input)));
+  for (const Form &input : call.inputs)
+    operands.push_back(value(input));
   SmallVector<Type> types;
   SmallVector<Value> open;
-  for (auto [shape, element] : llvm::zip_equal(extents, elements)) {
+  for (auto [shape, element] : llvm::zip_equal(call.extents, call.elements)) {
     types.push_back(typeOf(shape, element));
     llvm::append_range(open, openOnes(sizes, shape));
   }
-  auto op = plan::KernelOp::create(
-      builder, location, types, builder.getStringAttr("Foreign"), operands,
-      ValueRange(), openOnes(sizes, numbers), open,
-      builder.getDenseI64ArrayAttr(knownOnes(numbers)), DenseI64ArrayAttr(),
-      UnitAttr());
-  op->setAttr(plan::KernelOp::kForeignName, builder.getStringAttr(name));
-  op->setAttr(plan::KernelOp::kForeignSource, builder.getStringAttr(source));
+  return plan::KernelOp::create(
+      builder, location, types, builder.getStringAttr(call.kernel), operands,
+      ValueRange(), openOnes(sizes, call.numbers), open,
+      builder.getDenseI64ArrayAttr(knownOnes(call.numbers)),
+      DenseI64ArrayAttr(), UnitAttr());
+}
+
+SmallVector<Form> Planner::resultsOf(plan::KernelOp op,
+                                     ArrayRef<SizeList> extents) {
   SmallVector<Form> results;
   for (auto [result, shape] : llvm::zip_equal(op.getResults(), extents))
     results.push_back(whole(result, shape));
   return results;
+}
+
+SmallVector<Form> Planner::kernel(const SeveralResults &call) {
+  return resultsOf(kernelOp(call), call.extents);
+}
+
+SmallVector<Form> Planner::foreign(StringRef name, StringRef source,
+                                   SeveralResults call) {
+  call.kernel = "Foreign";
+  for (Form &input : call.inputs)
+    input = rowMajored(input);
+  plan::KernelOp op = kernelOp(call);
+  op->setAttr(plan::KernelOp::kForeignName, builder.getStringAttr(name));
+  op->setAttr(plan::KernelOp::kForeignSource, builder.getStringAttr(source));
+  return resultsOf(op, call.extents);
 }
 
 Form Planner::elementwise(StringRef kernelName, ArrayRef<Form> inputs,

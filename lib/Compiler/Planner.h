@@ -34,6 +34,16 @@ struct KernelCall {
   bool isFresh = false;
 };
 
+/// The same of a kernel with several results, in row-major order, that is run
+/// in every call.
+struct SeveralResults {
+  llvm::StringRef kernel;
+  llvm::SmallVector<Form> inputs;
+  SizeList numbers;
+  llvm::SmallVector<SizeList> extents;
+  llvm::SmallVector<mlir::Type> elements;
+};
+
 /// One of the instructions of a tile program that is being written.
 using LaneBuilder =
     llvm::function_ref<mlir::Value(mlir::OpBuilder &, mlir::ValueRange)>;
@@ -71,13 +81,10 @@ public:
 
   /// Run once, when the plan is loaded, if everything it takes is constant.
   Form kernel(const KernelCall &call);
-  /// A kernel that the program brings. Inputs lie in row-major order, and so do
-  /// results, of which there may be several.
+  llvm::SmallVector<Form> kernel(const SeveralResults &call);
+  /// A kernel that the program brings. Inputs lie in row-major order.
   llvm::SmallVector<Form> foreign(llvm::StringRef name, llvm::StringRef source,
-                                  llvm::ArrayRef<Form> inputs,
-                                  llvm::ArrayRef<Size> numbers,
-                                  llvm::ArrayRef<SizeList> extents,
-                                  llvm::ArrayRef<mlir::Type> elements);
+                                  SeveralResults call);
   /// A kernel that computes element by element, over what its inputs broadcast
   /// to.
   Form elementwise(llvm::StringRef kernel, llvm::ArrayRef<Form> inputs,
@@ -141,6 +148,9 @@ public:
   llvm::DenseMap<mlir::Value, Taken> taken;
 
 private:
+  plan::KernelOp kernelOp(const SeveralResults &call);
+  llvm::SmallVector<Form> resultsOf(plan::KernelOp op,
+                                    llvm::ArrayRef<SizeList> extents);
   Form tileAsIs(llvm::ArrayRef<Form> inputs, mlir::Type element,
                 LaneBuilder lanes);
   mlir::LogicalResult planArguments(coreai::GraphOp graph,

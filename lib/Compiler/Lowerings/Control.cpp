@@ -107,23 +107,21 @@ LogicalResult corten::lowerWriteHandle(coreai::WriteHandleOp op,
 
 LogicalResult corten::lowerMetalKernel(coreai::Metal4KernelOp op,
                                        Planner &planner) {
-  SmallVector<Form> inputs;
+  SeveralResults call;
   for (Value argument : op.getKernelArgs())
-    inputs.push_back(planner.form(argument));
-  SizeList numbers = planner.numbers(op.getThreadsPerGrid());
-  llvm::append_range(numbers, planner.numbers(op.getThreadsPerThreadGroup()));
-  SmallVector<SizeList> extents;
-  SmallVector<Type> elements;
+    call.inputs.push_back(planner.form(argument));
+  call.numbers = planner.numbers(op.getThreadsPerGrid());
+  llvm::append_range(call.numbers,
+                     planner.numbers(op.getThreadsPerThreadGroup()));
   for (auto [result, shape] :
        llvm::zip_equal(op.getOutputs(), op.getResultShapes())) {
-    SizeList &sizes = extents.emplace_back(planner.numbers(shape));
+    SizeList &sizes = call.extents.emplace_back(planner.numbers(shape));
     planner.refine(sizes, result.getType());
-    elements.push_back(
+    call.elements.push_back(
         cast<RankedTensorType>(result.getType()).getElementType());
   }
   SmallVector<Form> results =
-      planner.foreign(op.getKernelName(), op.getKernelSource(), inputs, numbers,
-                      extents, elements);
+      planner.foreign(op.getKernelName(), op.getKernelSource(), call);
   for (auto [result, form] : llvm::zip_equal(op.getOutputs(), results))
     planner.setForm(result, form);
   return success();

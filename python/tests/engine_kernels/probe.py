@@ -30,6 +30,7 @@ _RUNTIME = ROOT / "runtime/include/corten/Runtime"
 
 #: Ops whose example alone cannot be run, and what becomes of them.
 UNTRIED = {
+    "invoke": "Of a composite that is a kernel; other graphs are inlined",
     "lut_to_sparse_with_bitmask": (
         "Of weights, which are decompressed when the plan is made"
     ),

@@ -93,6 +93,10 @@ double execution::arithmeticOf(const Step &step, std::span<const Tensor> inputs,
     return 2 * operands * depthOf(step.kernel, inputs);
   case PortableKernel::Attention:
     return attentionOf(inputs);
+  case PortableKernel::GatedDelta:
+    // Recall, change and result take a multiplication for each element of the
+    // state and step.
+    return 6 * double(inputs[0].extents[3]) * double(inputs[2].size());
   case PortableKernel::Tile:
     return results * perElement;
   case PortableKernel::TileReduce:

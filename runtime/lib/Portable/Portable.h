@@ -25,6 +25,8 @@ Error checkSame(std::string_view name, const Tensor &tensor,
 
 /// Checks the shapes and types of queries, keys, values, mask and result.
 Error checkAttention(const Invocation &call);
+/// Checks the shapes and types of what it takes and gives.
+Error checkGatedDelta(const Invocation &call);
 
 /// Calls `inner(offsets, count, steps)` for each run of elements along the last
 /// axis of `shape`, in row-major order: where the run begins in each of N

@@ -29,29 +29,13 @@ int64_t wholeVectors(int64_t count) {
   return (count + kWidth - 1) / kWidth * kWidth;
 }
 
-/// A row as floats, with zeros up to a whole vector.
-void readRow(const Rows &rows, int64_t row, int64_t first, int64_t count,
-             float *to) {
-  withElement(rows.type, [&]<typename Element>() {
-    using Type = typename Element::Type;
-    const Type *from = static_cast<const Type *>(rows.data) +
-                       row * rows.rowStep + first * rows.step;
-    loadLanes<Element>(from, rows.step, reinterpret_cast<int32_t *>(to), count);
-  });
-}
-
 /// Rounds once, and scales.
 void writeRow(const float *from, float factor, const Rows &rows, int64_t row,
               int64_t count) {
   alignas(64) float scaled[kWide];
   for (int64_t i = 0; i < count; i += kWidth)
     store(scaled + i, load(from + i) * factor);
-  withElement(rows.type, [&]<typename Element>() {
-    storeLanes<Element, true>(reinterpret_cast<const int32_t *>(scaled),
-                              static_cast<typename Element::Type *>(rows.data) +
-                                  row * rows.rowStep,
-                              rows.step, count);
-  });
+  writeFloats(scaled, rows, row, 0, count);
 }
 
 /// Rows from one on, as floats: where they lie, or else in `memory`, which has
@@ -66,7 +50,7 @@ Floats floatsOf(const Rows &rows, int64_t first, int64_t count, int64_t length,
     return {static_cast<const float *>(rows.data) + first * rows.rowStep,
             rows.rowStep};
   for (int64_t i = 0; i != count; ++i)
-    readRow(rows, first + i, 0, length, memory + i * step);
+    readFloats(rows, first + i, 0, length, memory + i * step);
   return {memory, step};
 }
 
@@ -248,7 +232,7 @@ private:
     auto scale = float(job.scale * double(kLog2E));
     for (int64_t query = 0; query < lanes; query += 8)
       turn(query, job.depth, queries, [&](int64_t from, float *row) {
-        readRow(job.queries, from, 0, job.depth, row);
+        readFloats(job.queries, from, 0, job.depth, row);
         for (int64_t j = 0; j < job.depth; j += kWidth)
           store(row + j, load(row + j) * scale);
       });
@@ -275,11 +259,11 @@ private:
     // One row may be that of all queries.
     bool isShared = job.mask.rowStep == 0;
     if (isShared)
-      readRow(job.mask, 0, first, count, some);
+      readFloats(job.mask, 0, first, count, some);
     else
       for (int64_t query = 0; query < lanes; query += 8)
         turn(query, count, masks, [&](int64_t from, float *row) {
-          readRow(job.mask, from, first, count, row);
+          readFloats(job.mask, from, first, count, row);
         });
     bool isTruth = job.mask.type == ElementType::Bool;
     for (int64_t key = 0; key != count; ++key)
@@ -362,7 +346,7 @@ public:
     auto scale = float(job.scale * double(kLog2E));
     for (int64_t i = 0; i != job.numQueries; ++i) {
       float *row = queries + i * depth;
-      readRow(job.queries, i, 0, job.depth, row);
+      readFloats(job.queries, i, 0, job.depth, row);
       for (int64_t j = 0; j != depth; j += kWidth)
         store(row + j, load(row + j) * scale);
       most[i] = kHidden;
@@ -395,7 +379,7 @@ private:
 
   void take(int64_t first, int64_t count) {
     for (int64_t key = 0; key != count; ++key) {
-      readRow(job.keys, first + key, 0, job.depth, some);
+      readFloats(job.keys, first + key, 0, job.depth, some);
       for (int64_t i = 0; i != job.numQueries; ++i) {
         F sum = {};
         for (int64_t j = 0; j != depth; j += kWidth)
@@ -415,7 +399,7 @@ private:
       values = floatsOf(job.values, first, count, job.width, memory, width);
     else
       for (int64_t i = 0; i != count; ++i)
-        readRow(job.values, first + i, 0, job.width, memory + i * width);
+        readFloats(job.values, first + i, 0, job.width, memory + i * width);
     for (int64_t i = 0; i != job.numQueries; ++i)
       withVectors<8>(width, [&]<int V>(int64_t lane) {
         float *to = results + i * width + lane;
@@ -442,7 +426,7 @@ private:
   void weigh(int64_t query, int64_t first, int64_t count) {
     float *row = scores + query * kKeysOfFew;
     if (job.mask.data) {
-      readRow(job.mask, query, first, count, some);
+      readFloats(job.mask, query, first, count, some);
       bool isTruth = job.mask.type == ElementType::Bool;
       for (int64_t i = 0; i < count; i += kWidth)
         store(row + i, masked(load(row + i), load(some + i), isTruth));

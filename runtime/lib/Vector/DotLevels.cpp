@@ -24,6 +24,7 @@ static Vectors from512(const MicroKernels &products) {
       .softmaxColumns = from.softmaxColumns,
       .normalizeRow = from.normalizeRow,
       .attend = from.attend,
+      .recur = from.recur,
   };
 }
 

@@ -7,6 +7,8 @@
 
 #include "Simd.h"
 
+#include "../Tile/TileCode.h"
+
 #include "corten/Runtime/TileProgram.h"
 
 namespace corten::runtime::CORTEN_LEVEL {
@@ -152,6 +154,29 @@ inline void storeLanes(const int32_t *from, typename Element::Type *to,
       to[(i + lane) * step] = some[lane];
     i += kWidth;
   }
+}
+
+/// Elements of a row as floats, with zeros up to a whole vector.
+inline void readFloats(const tile::Rows &rows, int64_t row, int64_t first,
+                       int64_t count, float *to) {
+  withElement(rows.type, [&]<typename Element>() {
+    using Type = typename Element::Type;
+    const Type *from = static_cast<const Type *>(rows.data) +
+                       row * rows.rowStep + first * rows.step;
+    loadLanes<Element>(from, rows.step, reinterpret_cast<int32_t *>(to), count);
+  });
+}
+
+/// Floats, of which whole vectors are read, as elements of a row.
+inline void writeFloats(const float *from, const tile::Rows &rows, int64_t row,
+                        int64_t first, int64_t count) {
+  withElement(rows.type, [&]<typename Element>() {
+    using Type = typename Element::Type;
+    storeLanes<Element, true>(reinterpret_cast<const int32_t *>(from),
+                              static_cast<Type *>(rows.data) +
+                                  row * rows.rowStep + first * rows.step,
+                              rows.step, count);
+  });
 }
 
 } // namespace corten::runtime::CORTEN_LEVEL

@@ -18,4 +18,5 @@ const Vectors CORTEN_LEVEL::kVectors = {
     .softmaxColumns = CORTEN_LEVEL::softmaxColumns,
     .normalizeRow = CORTEN_LEVEL::normalizeRow,
     .attend = CORTEN_LEVEL::attend,
+    .recur = CORTEN_LEVEL::recur,
 };

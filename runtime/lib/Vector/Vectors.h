@@ -48,6 +48,28 @@ struct Attention {
   bool isFew;
 };
 
+/// Columns of the state of one head of linear attention that are taken at a
+/// time: with keys as long as they may be they stay in the nearest cache.
+inline constexpr int64_t kGatedDeltaColumns = 64;
+
+/// Steps of one head, and some columns of its values, results and state.
+/// Logarithms of what remains and strengths have a row for each step.
+struct GatedDelta {
+  tile::Rows queries;
+  tile::Rows keys;
+  tile::Rows values;
+  tile::Rows decays;
+  tile::Rows strengths;
+  tile::Rows before;
+  tile::Rows output;
+  tile::Rows after;
+  int64_t length;
+  int64_t depth;
+  int64_t columns;
+  /// Whether queries and keys are divided by their length.
+  bool isNormalized;
+};
+
 /// What reductions are made of.
 struct Reductions {
   tile::Form runTiles;
@@ -80,6 +102,7 @@ struct Vectors {
   void (*normalizeRow)(const Normalization &norm, const tile::Rows &from,
                        const tile::Rows &to, int64_t count);
   void (*attend)(const Attention &job);
+  void (*recur)(const GatedDelta &job);
 };
 
 #define CORTEN_LEVEL_FUNCTIONS                                                 \
@@ -105,7 +128,8 @@ struct Vectors {
                       int64_t numRows, int64_t count);                         \
   void normalizeRow(const Normalization &norm, const tile::Rows &from,         \
                     const tile::Rows &to, int64_t count);                      \
-  void attend(const Attention &job);
+  void attend(const Attention &job);                                           \
+  void recur(const GatedDelta &job);
 
 namespace avx2 {
 CORTEN_LEVEL_FUNCTIONS
