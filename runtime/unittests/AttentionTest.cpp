@@ -69,4 +69,34 @@ TEST(Attention, AgreesWithItsTwin) {
       return;
   }
 }
+
+TEST(Attention, OfHeadsThatShareKeys) {
+  std::mt19937 random(43);
+  for (auto [heads, n] :
+       {std::pair<int64_t, int64_t>{2, 40}, {7, 130}, {20, 9}})
+    for (bool hasMask : {false, true}) {
+      constexpr int64_t kGroups = 3;
+      constexpr int64_t kDepth = 24;
+      auto fill = [&](std::vector<int64_t> shape) {
+        RandomView view(ElementType::F32, shape, random, false);
+        fillRandom(view.memory, random, false);
+        return view;
+      };
+      RandomView q = fill({kGroups, heads, 1, kDepth});
+      RandomView k = fill({kGroups, 1, n, kDepth});
+      RandomView v = fill({kGroups, 1, n, kDepth});
+      RandomView mask = fill({kGroups, heads, 1, n});
+      RandomView output = fill({kGroups, heads, 1, kDepth});
+      for (RandomView *shared : {&k, &v}) {
+        shared->tensor.extents[1] = heads;
+        shared->tensor.steps[1] = 0;
+      }
+      std::vector<Tensor> inputs = {q.tensor, k.tensor, v.tensor,
+                                    hasMask ? mask.tensor : Tensor()};
+      expectTwins(Kernel::Attention, inputs, output.tensor, {bitsOf(0.2), 0, 0},
+                  {1e-5, 5e-4});
+      if (HasFatalFailure())
+        return;
+    }
+}
 } // namespace

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 using namespace corten::runtime;
 using namespace corten::runtime::tile;
@@ -36,10 +37,41 @@ static int64_t blocksOf(int64_t groups, int64_t batches, ThreadPool *pool) {
   return blocks;
 }
 
+namespace {
+/// What a call is about.
+struct Operands {
+  Tensor queries;
+  Tensor keys;
+  Tensor values;
+  Tensor mask;
+  Tensor output;
+};
+} // namespace
+
+/// Heads that share keys and have one query each become queries of one head, so
+/// that keys and values pass by once for all of them.
+static void mergeSharingHeads(Operands &operands) {
+  int row = operands.queries.rank - 2;
+  int head = row - 1;
+  if (head < 0 || operands.queries.extents[row] != 1 ||
+      operands.queries.extents[head] == 1 || operands.keys.steps[head] != 0 ||
+      operands.values.steps[head] != 0)
+    return;
+  for (Tensor *tensor : {&operands.queries, &operands.mask, &operands.output}) {
+    std::swap(tensor->extents[head], tensor->extents[row]);
+    std::swap(tensor->steps[head], tensor->steps[row]);
+  }
+  for (Tensor *tensor : {&operands.keys, &operands.values})
+    tensor->extents[head] = 1;
+}
+
 static Error runAttention(const Vectors &vectors, const Invocation &call) {
-  const Tensor &queries = call.input(0);
-  const Tensor &keys = call.input(1);
-  const Tensor &output = call.output();
+  Operands operands = {call.input(0), call.input(1), call.input(2),
+                       call.input(3), call.output()};
+  bool isCausal = call.number(1) != 0;
+  if (!isCausal)
+    mergeSharingHeads(operands);
+  const Tensor &queries = operands.queries;
   int row = queries.rank - 2;
   int column = queries.rank - 1;
   int64_t numQueries = queries.extents[row];
@@ -63,19 +95,19 @@ static Error runAttention(const Vectors &vectors, const Invocation &call) {
       return {tensor.as<char>() + offset * int64_t(byteSize(tensor.type)),
               tensor.steps[column], tensor.steps[row], tensor.type};
     };
-    const Tensor &mask = call.input(3);
+    const Tensor &mask = operands.mask;
     vectors.attend({.queries = rowsOf(queries, first),
-                    .keys = rowsOf(keys, 0),
-                    .values = rowsOf(call.input(2), 0),
+                    .keys = rowsOf(operands.keys, 0),
+                    .values = rowsOf(operands.values, 0),
                     .mask = mask.data ? rowsOf(mask, first) : Rows{},
-                    .output = rowsOf(output, first),
+                    .output = rowsOf(operands.output, first),
                     .numQueries = last - first,
                     .firstQuery = first,
-                    .numKeys = keys.extents[row],
+                    .numKeys = operands.keys.extents[row],
                     .depth = queries.extents[column],
-                    .width = output.extents[column],
+                    .width = operands.output.extents[column],
                     .scale = std::bit_cast<double>(call.number(0)),
-                    .isCausal = call.number(1) != 0,
+                    .isCausal = isCausal,
                     .unseeingGivesZeros = call.number(2) != 0,
                     .isFew = numQueries <= kAttentionFewQueries});
   });
