@@ -8,6 +8,11 @@
 // CHECK-NEXT:    coreai.mul %arg2, %arg2
 // CHECK-NEXT:    coreai.where
 // CHECK-NEXT:    coreai.greater
+// Nothing is spread that has the shape already.
+// EXPAND-LABEL: @equal
+// EXPAND-NEXT:   coreai.add %arg0, %arg1
+// EXPAND:        coreai.where %arg3, %arg0, %arg1
+// EXPAND-NEXT:   coreai.greater %arg0, %arg1
 coreai.graph @equal(%x: tensor<2x3xf32>, %y: tensor<2x3xf32>, %z: tensor<?xf32>, %c: tensor<2x3xi1>) -> (tensor<2x3xf32>, tensor<?xf32>, tensor<2x3xf32>, tensor<2x3xi1>) {
   %0 = coreai.decomposable.broadcasting_add %x, %y : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
   %1 = coreai.decomposable.broadcasting_mul %z, %z : (tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32>
@@ -91,6 +96,13 @@ coreai.graph @needed(%x: tensor<3xf32>, %y: tensor<?xf32>, %z: tensor<1xf32>, %s
   coreai.output %1, %3, %5, %7 : tensor<2x3xf32>, tensor<?xf32>, tensor<2xi1>, tensor<2x3xf32>
 }
 
+// Products spread the axes before the last two, which is no `broadcast_to` of
+// an operand: they stay as they are.
+// EXPAND-LABEL: @matrices
+// EXPAND-NEXT:   coreai.decomposable.broadcasting_batch_matmul %arg0, %arg1
+// EXPAND:        coreai.decomposable.broadcasting_batch_matmul %arg0, %arg3
+// EXPAND-NOT:    coreai.broadcast_to %arg5
+// EXPAND:        coreai.decomposable.broadcasting_batch_matmul %arg5
 // CHECK-LABEL: @matrices
 // CHECK-NEXT:    coreai.batch_matmul %arg0, %arg1
 // CHECK-NEXT:    coreai.decomposable.broadcasting_batch_matmul %arg0, %arg2 : (tensor<2x3x4xf32>, tensor<1x4x5xf32>)
