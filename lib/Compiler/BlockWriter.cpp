@@ -162,7 +162,13 @@ int32_t BlockWriter::addValue(Type type, int32_t buffer,
   value->strides = std::move(strides);
   value->offset = offset;
   block->values.push_back(std::move(value));
-  return int32_t(block->values.size()) - 1;
+  int32_t result = int32_t(block->values.size()) - 1;
+  isWrittenNow(result);
+  return result;
+}
+
+void BlockWriter::isWrittenNow(int32_t value) {
+  block->values[value]->version = int32_t(block->steps.size());
 }
 
 int32_t BlockWriter::addArena(Type type, ArrayRef<int32_t> shape) {
@@ -217,6 +223,7 @@ int32_t BlockWriter::value(Value tensor) {
     result = addValue(
         view.getType(), buffer, shapeOf(view.getType(), view.getSizes()),
         mixed(view.getStaticStrides(), view.getStrides()), offset);
+    block->values[result]->version = block->values[source]->version;
   } else {
     // A result of a kernel that has been run when the plan was loaded.
     auto kernel = cast<plan::KernelOp>(op);
@@ -380,6 +387,8 @@ void BlockWriter::writeKernel(plan::KernelOp op) {
     step.foreign = writer.foreign(op);
   step.program = tileProgram(op);
   step.program_inputs = int32_t(op.getExtras().size());
+  for (int32_t output : step.outputs)
+    isWrittenNow(output);
 }
 
 void BlockWriter::writeInsert(plan::InsertOp op) {
@@ -409,6 +418,8 @@ void BlockWriter::writeInsert(plan::InsertOp op) {
                mixed(op.getStaticStrides(), op.getStrides()), offset);
   stepOf[op.getResult()] = int32_t(block->steps.size());
   copy(update, part, op.getLoc());
+  isWrittenNow(part);
+  isWrittenNow(result);
 }
 
 /// What a state becomes is written when nothing reads the old values any more:
@@ -427,6 +438,7 @@ void BlockWriter::writeStores(Block &body) {
       int32_t aside = addValue(store.getValue().getType(), buffer,
                                block->values[from]->shape);
       copy(from, aside, store.getLoc());
+      isWrittenNow(aside);
       from = aside;
     }
     copies.push_back({from, to, store.getLoc()});

@@ -90,6 +90,9 @@ private:
                     int32_t bytes);
   int32_t addValue(mlir::Type type, int32_t buffer, std::vector<int32_t> shape,
                    std::vector<int32_t> strides = {}, int32_t offset = -1);
+  /// Says that a value is what its buffer holds after the steps so far. It does
+  /// not know which results share memory: that is what it is checked against.
+  void isWrittenNow(int32_t value);
   /// Extents of a type; those that are open come from `sizes`.
   std::vector<int32_t> shapeOf(mlir::Type type, mlir::ValueRange sizes);
   std::vector<int32_t> mixed(llvm::ArrayRef<int64_t> known,

@@ -37,6 +37,7 @@ Liveness::Liveness(Block &block) : block(block) {
     });
     ++place;
   }
+  extendThroughRegions();
   for (auto store : block.getOps<plan::StoreOp>()) {
     SmallVector<Operation *> chain;
     Value value = baseOf(store.getValue());
@@ -50,6 +51,26 @@ Liveness::Liveness(Block &block) : block(block) {
   for (auto op : block.getOps<plan::ReturnOp>())
     for (Value operand : op->getOperands())
       results.insert(baseOf(operand));
+}
+
+void Liveness::extendThroughRegions() {
+  for (Operation &op : llvm::reverse(block)) {
+    if (!isa<plan::IfOp, plan::WhileOp>(op))
+      continue;
+    unsigned last = 0;
+    for (Value result : op.getResults())
+      last = std::max(last, lastUses.lookup(result));
+    auto extend = [&](ValueRange tensors) {
+      for (Value tensor : tensors) {
+        unsigned &own = lastUses[baseOf(tensor)];
+        own = std::max(own, last);
+      }
+    };
+    op.walk([&](Operation *inner) {
+      if (isa<plan::ReturnOp, plan::WhileOp>(inner))
+        extend(inner->getOperands());
+    });
+  }
 }
 
 bool Liveness::isResultOfState(Operation *op) const {

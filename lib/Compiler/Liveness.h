@@ -31,6 +31,9 @@ public:
   bool isLastUse(mlir::Value tensor, mlir::Operation *op) const;
 
 private:
+  /// What regions return may lie where a tensor lies that they were given, or
+  /// saw: that is used as long as their results are.
+  void extendThroughRegions();
   /// Whether an update of a state is a result as well, which has memory of its
   /// own.
   bool isResultOfState(mlir::Operation *op) const;

@@ -276,3 +276,67 @@ TEST(Checks, TheSecondOpinion) {
                   "step 2 reads value 1 of buffer 1, over which step 1 wrote "
                   "buffer 2");
 }
+
+/// a = relu(x), then b = relu(a) where a lies, y = relu(`read`), which is one
+/// of x, a, b, and of views of the last two.
+static std::string readAfterInPlace(size_t read) {
+  PlanBuilder plan;
+  BlockBuilder main = plan.block();
+  int32_t four = main.fixed(4);
+  int32_t x = main.input({four});
+  int32_t a = main.arena({four});
+  int32_t b = main.view(a, {four});
+  int32_t partOfA = main.view(a, {main.fixed(2)}, {}, main.fixed(1));
+  int32_t partOfB = main.view(b, {main.fixed(2)}, {}, main.fixed(1));
+  int32_t result = main.output({four});
+  main.kernel("Relu", {x}, {a});
+  main.kernel("Relu", {a}, {b});
+  main.kernel("Relu", {std::vector{x, a, b, partOfA, partOfB}[read]}, {result});
+  std::vector<int32_t> versions = {0, 1, 2, 1, 2, 3};
+  for (size_t i = 0; i != versions.size(); ++i)
+    main.block().values[i]->version = versions[i];
+  plan.function("main", main, {"x"});
+  FrameLayout layout;
+  layout.buffers = {{1, 0, 16}, {0, 0, 16}, {2, 0, 16}};
+  layout.scratch.resize(3);
+  layout.values.assign(6, {0, 16, true});
+  layout.values[3] = layout.values[4] = {4, 12, true};
+  std::string file = plan.file();
+  Error error = checkFrame(*plan::GetPlan(file.data()), 0, layout);
+  return error ? error.message() : "";
+}
+
+TEST(Checks, WhatAnInPlaceResultOverwrote) {
+  for (size_t right : {0, 2, 4})
+    EXPECT_EQ(readAfterInPlace(right), "");
+  EXPECT_MENTIONS(readAfterInPlace(1),
+                  "step 2 reads value 1 of buffer 1 as it was after 1 steps, "
+                  "but step 1 wrote to it since");
+  EXPECT_MENTIONS(readAfterInPlace(3), "step 2 reads value 3 of buffer 1");
+}
+
+TEST(Checks, AStateThatWasUpdatedTooEarly) {
+  PlanBuilder plan;
+  BlockBuilder main = plan.block();
+  int32_t four = main.fixed(4);
+  int32_t state = main.input({four});
+  int32_t updated = main.view(state, {four});
+  main.kernel("Relu", {state}, {updated});
+  main.kernel("Abs", {state}, {main.output({four})});
+  main.block().values[size_t(state)]->version = 0;
+  main.block().values[size_t(updated)]->version = 1;
+  plan.function("main", main, {}, {"s"});
+  std::shared_ptr<Model> model = loaded(plan);
+  ASSERT_TRUE(model);
+  auto given = model->createState("s");
+  ASSERT_TRUE(given);
+  Call call(model, model->functions()[0]);
+  EXPECT_OK(call.setState("s", *given));
+  EXPECT_FAULT(call.run(), "memory is planned wrongly: step 1 reads value 0");
+  // Of the new one.
+  plan.plan.blocks[0]->steps[1]->inputs = {updated};
+  model = loaded(plan);
+  Call right(model, model->functions()[0]);
+  EXPECT_OK(right.setState("s", *given));
+  EXPECT_OK(right.run());
+}

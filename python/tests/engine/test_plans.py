@@ -12,6 +12,7 @@ import pytest
 import torch
 from support.cases import convert
 from support.command import corten as command
+from torch._higher_order_ops import while_loop
 
 import corten
 from coreai_torch import get_decomp_table
@@ -157,3 +158,35 @@ def test_results_with_other_axes_and_sizes_that_calls_know() -> None:
         x = torch.randn(count, 40)
         (actual,) = results(function, x)
         torch.testing.assert_close(actual, x.exp().flatten())
+
+
+def branch(x: torch.Tensor) -> torch.Tensor:
+    return torch.cond(x.sum() > -99, lambda x: x.clone(), lambda x: x - 1, (x,))
+
+
+def loop(x: torch.Tensor) -> torch.Tensor:
+    last = while_loop(
+        lambda i, x: i < 0, lambda i, x: (i + 1, x - 1), (torch.tensor(0), x.clone())
+    )
+    return last[1]
+
+
+def branch_of_branch(x: torch.Tensor) -> torch.Tensor:
+    return branch(branch(x))
+
+
+@pytest.mark.parametrize("control", [branch, loop, branch_of_branch])
+def test_what_control_flow_returns_is_not_overwritten(
+    control: Callable[[torch.Tensor], torch.Tensor],
+) -> None:
+    """It may lie where its input lies, which has its last use of its own before."""
+
+    def function(x: torch.Tensor) -> torch.Tensor:
+        sin = x.sin()
+        same = control(sin)
+        cos = sin.cos()
+        return cos @ cos - same
+
+    x = X[:, :6]
+    (result,) = results(compiled(function, x), x)
+    torch.testing.assert_close(result, function(x))

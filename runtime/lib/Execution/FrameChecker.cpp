@@ -37,10 +37,11 @@ public:
     entries[begin] = {end, owner, step};
   }
 
-  /// The first entry of another owner in these bytes; `end` at the first byte
-  /// that nobody wrote. Nothing if all are of `owner`.
-  std::optional<Entry> findOther(int64_t begin, int64_t end,
-                                 int32_t owner) const {
+  /// The first entry in these bytes that is of another owner, or of a step
+  /// behind the first `version`; `end` at the first byte that nobody wrote.
+  /// Nothing if there is none.
+  std::optional<Entry> findOther(int64_t begin, int64_t end, int32_t owner,
+                                 int32_t version) const {
     auto it = entries.upper_bound(begin);
     if (it != entries.begin())
       --it;
@@ -49,7 +50,7 @@ public:
         ++it;
       if (it == entries.end() || it->first > next)
         return Entry{next, kNobody, -1};
-      if (it->second.owner != owner)
+      if (it->second.owner != owner || it->second.step >= version)
         return it->second;
       next = it->second.end;
     }
@@ -82,6 +83,9 @@ public:
 
   Error run() {
     int32_t numSteps = int32_t(sizeOf(block.steps()));
+    for (size_t i = 0; i != sizeOf(block.inputs()); ++i)
+      if (auto bytes = bytesOf(at(block.inputs(), i)))
+        ledgers[bytes->space].write(bytes->begin, bytes->end, bytes->owner, -1);
     readElements(-1);
     for (int32_t i = 0; i != numSteps && message.empty(); ++i) {
       checkStep(i);
@@ -152,14 +156,20 @@ void FrameChecker::read(int32_t value, int32_t step) {
   std::optional<Bytes> bytes = bytesOf(value);
   if (!bytes)
     return;
+  int32_t version = at(block.values(), size_t(value))->version();
   auto other =
-      ledgers[bytes->space].findOther(bytes->begin, bytes->end, bytes->owner);
+      ledgers[bytes->space].findOther(bytes->begin, bytes->end, bytes->owner,
+                                      version == -1 ? INT32_MAX : version);
   if (!other || !message.empty())
     return;
   message = "step " + std::to_string(step) + " reads value " +
             std::to_string(value) + " of buffer " + std::to_string(index);
   if (other->owner == Ledger::kNobody)
     message += ", which nobody has written";
+  else if (other->owner == index)
+    message += " as it was after " + std::to_string(version) +
+               " steps, but step " + std::to_string(other->step) +
+               " wrote to it since";
   else
     message += ", over which step " + std::to_string(other->step) + " wrote " +
                (other->owner == -1 ? std::string("its scratch")

@@ -2,8 +2,9 @@
 //
 // A second opinion on the memory of a frame. It knows neither lifetimes nor
 // stages: it goes through the steps of the plan, notes for each byte who wrote
-// it last, and finds out when somebody reads what is no longer, or not yet,
-// there.
+// it last and when, and finds out when somebody reads what is no longer, or not
+// yet, there. Results that were put where an input lay are other versions of
+// that memory: what reads the input afterwards is found as well.
 
 #ifndef CORTEN_RUNTIME_LIB_EXECUTION_FRAMECHECKER_H
 #define CORTEN_RUNTIME_LIB_EXECUTION_FRAMECHECKER_H

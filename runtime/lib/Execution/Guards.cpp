@@ -43,8 +43,9 @@ Error Guards::checkLayout() const {
       continue;
     if (buffer.storage == plan::Storage::Arena)
       layout.buffers[i] = {buffer.stage, frame.offsets[i], frame.bytes[i]};
-    // Each output in memory of its own.
-    if (buffer.storage == plan::Storage::Output)
+    // Each input and output in memory of its own.
+    if (buffer.storage == plan::Storage::Input ||
+        buffer.storage == plan::Storage::Output)
       layout.buffers[i] = {int32_t(frame.stages.size() + i), 0, frame.bytes[i]};
   }
   for (size_t i = 0; i != block.steps.size(); ++i)
