@@ -5,7 +5,8 @@
 
 #include "Plans.h"
 #include "SamplePlans.h"
-#include "Sanitizers.h"
+
+#include "../lib/Core/Sanitizers.h"
 
 #include <atomic>
 #include <cerrno>

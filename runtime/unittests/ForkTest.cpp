@@ -4,7 +4,8 @@
 
 #include "Plans.h"
 #include "SamplePlans.h"
-#include "Sanitizers.h"
+
+#include "../lib/Core/Sanitizers.h"
 
 #include <atomic>
 #include <sys/wait.h>

@@ -5,8 +5,8 @@
 
 #include "Plans.h"
 #include "SamplePlans.h"
-#include "Sanitizers.h"
 
+#include "../lib/Core/Sanitizers.h"
 #include "../lib/Execution/Engine.h"
 #include "../lib/Execution/FrameChecker.h"
 
@@ -180,6 +180,14 @@ static std::string runOn(Engine &engine, const Tensor &input) {
 
 static bool acceptsAll(const Invocation &) { return true; }
 
+// A sanitizer ends the process when somebody touches what lies around tensors.
+#if CORTEN_ADDRESS_SANITIZER
+#define EXPECT_CAUGHT(EXPRESSION, PART)                                        \
+  EXPECT_DEATH((void)(EXPRESSION), "use-after-poison")
+#else
+#define EXPECT_CAUGHT(EXPRESSION, PART) EXPECT_MENTIONS(EXPRESSION, PART)
+#endif
+
 TEST(Checks, KernelsThatWriteOutside) {
   static int64_t place;
   KernelVariant bad = {"bad", PortableKernel::Relu, Isa::Portable, acceptsAll,
@@ -198,7 +206,7 @@ TEST(Checks, KernelsThatWriteOutside) {
       continue;
     for (int64_t outside : {-1, 2 * 256, 2 * 256 + 3}) {
       place = outside;
-      EXPECT_MENTIONS(runOn(*engine, x.tensor), "wrote outside of its results");
+      EXPECT_CAUGHT(runOn(*engine, x.tensor), "wrote outside of its results");
     }
   }
 }
@@ -222,8 +230,40 @@ TEST(Checks, ScratchIsGuarded) {
   place = 99;
   EXPECT_EQ(runOn(*engine, x.tensor), "1");
   place = 100;
-  EXPECT_MENTIONS(runOn(*engine, x.tensor),
-                  "wrote outside of its scratch memory");
+  EXPECT_CAUGHT(runOn(*engine, x.tensor),
+                "wrote outside of its scratch memory");
+}
+
+/// Runs two kernels, of which the second gives what it finds before or behind
+/// its input, as the number that it is in this type.
+template <typename T> static std::string readOutside(bool before) {
+  static int64_t place;
+  constexpr int64_t kBytes = 2 * 256 * sizeof(float);
+  place = before ? -1 : kBytes / int64_t(sizeof(T));
+  KernelVariant curious = {
+      "curious", PortableKernel::Relu, Isa::Portable, acceptsAll,
+      [](const Invocation &call) {
+        bool isFirst = call.input().as<float>()[0] == 5;
+        call.output().as<float>()[0] =
+            isFirst ? 1.0F : float(ComputeType<T>(call.input().as<T>()[place]));
+        return Error::success();
+      }};
+  std::string file = chain(2).file();
+  std::unique_ptr<Engine> engine = engineOf(file, true);
+  engine->variants[size_t(PortableKernel::Relu)] = {&curious};
+  Owned<float> x({2, 256}, {5});
+  return runOn(*engine, x.tensor);
+}
+
+TEST(Checks, KernelsThatReadOutside) {
+  for (bool before : {false, true}) {
+    EXPECT_CAUGHT(readOutside<float>(before), "nan");
+    EXPECT_CAUGHT(readOutside<double>(before), "nan");
+    EXPECT_CAUGHT(readOutside<Float16>(before), "nan");
+    EXPECT_CAUGHT(readOutside<BFloat16>(before), "nan");
+    EXPECT_CAUGHT(readOutside<int32_t>(before), "e+09");
+    EXPECT_CAUGHT(readOutside<int64_t>(before), "e+18");
+  }
 }
 
 TEST(Checks, WhatIsNotWrittenIsPoisoned) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "Sanitizers.h"
+#include "../lib/Core/Sanitizers.h"
 
 #include "corten/Runtime/ThreadPool.h"
 

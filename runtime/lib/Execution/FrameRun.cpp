@@ -169,6 +169,8 @@ Error Frame::run(Run &run, std::span<const Tensor> inputs,
   Error error = bindInputs(inputs);
   if (!error)
     error = runSteps(run, targets);
+  if (guards)
+    guards->leave();
   --run.depth;
   // States are a function's: what it calls has none of its own.
   if (error && run.depth == 0)

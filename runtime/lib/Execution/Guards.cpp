@@ -2,6 +2,7 @@
 
 #include "Guards.h"
 
+#include "../Core/Sanitizers.h"
 #include "Engine.h"
 #include "FrameChecker.h"
 #include "Layout.h"
@@ -9,12 +10,46 @@
 #include <algorithm>
 #include <cstring>
 
+#if CORTEN_ADDRESS_SANITIZER
+#include <sanitizer/asan_interface.h>
+#else
+#define ASAN_POISON_MEMORY_REGION(begin, bytes)
+#define ASAN_UNPOISON_MEMORY_REGION(begin, bytes)
+#endif
+
 using namespace corten::runtime;
 using namespace corten::runtime::execution;
 
 /// NaN as f64, f32, f16, bf16 and as both f8; -1 as an integer.
 static constexpr int kPoison = 0xFF;
-static constexpr int kMarker = 0xA5;
+
+/// What lies around tensors, at an even or an odd address: NaN as f64, f32, f16
+/// and bf16 for who reads too far, large as an integer, and not the poison.
+static constexpr unsigned char kMarker[] = {0xFE, 0x7F};
+
+static unsigned char markerAt(const char *place) {
+  return kMarker[reinterpret_cast<uintptr_t>(place) % 2];
+}
+
+static void mark(char *begin) {
+  for (char *place = begin; place != begin + Guards::kMargin; ++place)
+    *place = static_cast<char>(markerAt(place));
+  ASAN_POISON_MEMORY_REGION(begin, Guards::kMargin);
+}
+
+__attribute__((no_sanitize("address"))) static bool
+isMarked(const char *begin) {
+  for (const char *place = begin; place != begin + Guards::kMargin; ++place)
+    if (static_cast<unsigned char>(*place) != markerAt(place))
+      return false;
+  return true;
+}
+
+/// Makes a tensor and what is around it memory like any other.
+static void expose(char *data, int64_t bytes) {
+  ASAN_UNPOISON_MEMORY_REGION(data - Guards::kMargin,
+                              bytes + 2 * Guards::kMargin);
+}
 
 Guards::Guards(Frame &frame) : frame(frame) {
   std::vector<std::pair<int32_t, int32_t>> births;
@@ -64,17 +99,15 @@ Error Guards::checkLayout() const {
 }
 
 void Guards::enterStage(size_t stage) {
-  if (stage == 0)
-    live.clear();
   if (Memory &memory = frame.stages[stage].memory)
     std::memset(memory.data(), kPoison,
                 size_t(frame.stages[stage].sizes.planned));
 }
 
 void Guards::guard(char *data, int64_t bytes, int32_t buffer, int32_t last) {
-  std::memset(data - kMargin, kMarker, size_t(kMargin));
+  mark(data - kMargin);
   std::memset(data, kPoison, size_t(bytes));
-  std::memset(data + bytes, kMarker, size_t(kMargin));
+  mark(data + bytes);
   live.push_back({data, bytes, buffer, last});
 }
 
@@ -95,11 +128,6 @@ void Guards::beginStep(size_t step) {
 }
 
 Error Guards::endStep(size_t step) {
-  auto isMarked = [](const char *begin) {
-    return std::all_of(begin, begin + kMargin, [](char byte) {
-      return static_cast<unsigned char>(byte) == kMarker;
-    });
-  };
   for (const Guarded &guarded : live)
     if (!isMarked(guarded.data - kMargin) ||
         !isMarked(guarded.data + guarded.bytes))
@@ -110,9 +138,16 @@ Error Guards::endStep(size_t step) {
   std::erase_if(live, [&](const Guarded &guarded) {
     if (guarded.last > int32_t(step))
       return false;
+    expose(guarded.data, guarded.bytes);
     std::memset(guarded.data - kMargin, kPoison,
                 size_t(guarded.bytes + 2 * kMargin));
     return true;
   });
   return Error::success();
+}
+
+void Guards::leave() {
+  for (const Guarded &guarded : live)
+    expose(guarded.data, guarded.bytes);
+  live.clear();
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The checking mode of a frame. Memory that belongs to no tensor has a pattern
-// that is NaN in every float, and around each tensor lie bytes that nobody may
-// change.
+// that is NaN in every float. Around each tensor lie bytes that nobody may
+// change, and that spoil whatever is computed from them; where the address
+// sanitizer is there, it reports whoever touches them.
 
 #ifndef CORTEN_RUNTIME_LIB_EXECUTION_GUARDS_H
 #define CORTEN_RUNTIME_LIB_EXECUTION_GUARDS_H
@@ -23,6 +24,8 @@ public:
   void enterStage(size_t stage);
   void beginStep(size_t step);
   Error endStep(size_t step);
+  /// After a run, whether it failed or not: its memory may go to others.
+  void leave();
 
 private:
   struct Guarded {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Which sanitizers tests are compiled with: GCC and clang say it differently.
+// Which sanitizers this is compiled with: GCC and clang say it differently.
 
-#ifndef CORTEN_RUNTIME_UNITTESTS_SANITIZERS_H
-#define CORTEN_RUNTIME_UNITTESTS_SANITIZERS_H
+#ifndef CORTEN_RUNTIME_LIB_CORE_SANITIZERS_H
+#define CORTEN_RUNTIME_LIB_CORE_SANITIZERS_H
 
 #ifdef __has_feature
 #define CORTEN_HAS_FEATURE(NAME) __has_feature(NAME)
@@ -26,4 +26,4 @@
 /// Which knows no threads after a fork.
 inline constexpr bool kHasThreadSanitizer = CORTEN_THREAD_SANITIZER;
 
-#endif // CORTEN_RUNTIME_UNITTESTS_SANITIZERS_H
+#endif // CORTEN_RUNTIME_LIB_CORE_SANITIZERS_H
