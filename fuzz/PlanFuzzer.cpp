@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Loads and runs arbitrary plans. The trailer with the digest is put under what
-// comes, so that the checks behind it are reached; and plans are changed as
-// plans, a number at a time, because bytes seldom stay one.
+// comes without one, so that the checks behind it are reached; and plans are
+// changed as plans, a number at a time, because bytes seldom stay one.
+//
+// What it starts from is in part what the compiler makes of the programs in
+// test/Compiler: `scripts/fuzz-plans` writes those plans.
 
 #include "RunAll.h"
 #include "SamplePlans.h"
@@ -18,7 +21,8 @@ extern "C" size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t maxSize);
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   std::string file(reinterpret_cast<const char *>(data), size);
-  file += planTrailer(std::as_bytes(std::span(file)));
+  if (!openPlan(std::as_bytes(std::span(file))))
+    file += planTrailer(std::as_bytes(std::span(file)));
   auto model = Model::load(std::as_bytes(std::span(file)), bounded());
   if (model)
     runAll(*model);
@@ -32,10 +36,83 @@ public:
   explicit Mutator(unsigned seed) : random(seed) {}
 
   void mutate(plan::PlanT &plan) {
-    if (plan.blocks.empty())
+    switch (below(8)) {
+    case 0:
+      changeNames(plan);
+      break;
+    case 1:
+      if (!plan.constants.empty())
+        change(*pick(plan.constants));
+      break;
+    case 2:
+      if (!plan.data.empty())
+        pick(plan.data) = uint8_t(below(256));
+      break;
+    case 3:
+      if (!plan.functions.empty())
+        change(*pick(plan.functions));
+      break;
+    default:
+      if (!plan.blocks.empty())
+        change(*pick(plan.blocks));
+    }
+  }
+
+private:
+  int64_t below(size_t end) { return int64_t(random() % end); }
+  template <typename T> T &pick(std::vector<T> &list) {
+    return list[size_t(below(list.size()))];
+  }
+  /// Mostly of something that even a small plan has.
+  int32_t index() { return int32_t(below(below(3) ? 12 : 100)) - 1; }
+  int64_t number() {
+    constexpr int64_t kExtremes[] = {INT64_MIN, INT64_MAX, int64_t(1) << 32, -1,
+                                     1 << 20};
+    return below(8) ? below(9) - 2 : kExtremes[below(5)];
+  }
+  void changeNames(plan::PlanT &plan) {
+    if (below(4) == 0)
+      plan.prepare = index();
+    else if (!plan.kernels.empty())
+      pick(plan.kernels) =
+          portableKernels()[size_t(below(portableKernels().size()))].name;
+  }
+  void change(plan::ConstantT &constant) {
+    switch (below(3)) {
+    case 0:
+      constant.source = plan::ConstantSource(below(4));
+      break;
+    case 1:
+      constant.offset = uint64_t(number());
+      break;
+    default:
+      constant.bytes = uint64_t(number());
+    }
+  }
+  void change(plan::FunctionT &function) {
+    auto *parameters = &function.inputs;
+    switch (below(4)) {
+    case 0:
+      function.block = index();
       return;
-    plan::BlockT &block = *pick(plan.blocks);
-    switch (below(7)) {
+    case 1:
+      parameters = &function.states;
+      break;
+    case 2:
+      parameters = &function.outputs;
+      break;
+    default:
+      break;
+    }
+    if (parameters->empty())
+      return;
+    if (below(3) == 0)
+      parameters->pop_back();
+    else
+      pick(*parameters)->value = index();
+  }
+  void change(plan::BlockT &block) {
+    switch (below(8)) {
     case 0:
       if (!block.sizes.empty())
         change(pick(block.sizes));
@@ -56,26 +133,20 @@ public:
       change(below(2) ? block.outputs : block.inputs);
       break;
     case 5:
-      if (!plan.kernels.empty())
-        pick(plan.kernels) =
-            portableKernels()[size_t(below(portableKernels().size()))].name;
+      changeOrder(block.steps);
       break;
     default:
       if (!block.steps.empty())
         change(*pick(block.steps));
     }
   }
-
-private:
-  int64_t below(size_t end) { return int64_t(random() % end); }
-  template <typename T> T &pick(std::vector<T> &list) {
-    return list[size_t(below(list.size()))];
-  }
-  int32_t index() { return int32_t(below(12)) - 1; }
-  int64_t number() {
-    constexpr int64_t kExtremes[] = {INT64_MIN, INT64_MAX, int64_t(1) << 32, -1,
-                                     1 << 20};
-    return below(8) ? below(9) - 2 : kExtremes[below(5)];
+  void changeOrder(std::vector<std::unique_ptr<plan::StepT>> &steps) {
+    if (steps.empty())
+      return;
+    if (below(3) == 0)
+      steps.erase(steps.begin() + below(steps.size()));
+    else
+      std::swap(pick(steps), pick(steps));
   }
   void change(std::vector<int32_t> &list) {
     int64_t what = below(4);
@@ -119,7 +190,7 @@ private:
     }
   }
   void change(plan::StepT &step) {
-    switch (below(5)) {
+    switch (below(8)) {
     case 0:
       step.target = index();
       break;
@@ -132,9 +203,49 @@ private:
     case 3:
       change(step.numbers);
       break;
+    case 4:
+      step.program_inputs = index();
+      break;
+    case 5:
+      if (step.program)
+        change(*step.program);
+      break;
     default:
       change(below(2) ? step.inputs : step.outputs);
     }
+  }
+  void change(plan::TileProgramT &program) {
+    switch (below(4)) {
+    case 0:
+      program.registers = registerOf(program);
+      break;
+    case 1:
+      if (!program.immediates.empty())
+        pick(program.immediates) = double(number());
+      break;
+    case 2:
+      if (!program.results.empty())
+        pick(program.results) = registerOf(program);
+      break;
+    default:
+      if (!program.instructions.empty())
+        change(pick(program.instructions), program);
+    }
+  }
+  /// One of those that it has, or the one behind them.
+  uint16_t registerOf(const plan::TileProgramT &program) {
+    return uint16_t(below(size_t(program.registers) + 1));
+  }
+  void change(plan::TileInstruction &instruction,
+              const plan::TileProgramT &program) {
+    auto either = [&](uint16_t old) {
+      return below(3) ? old : registerOf(program);
+    };
+    uint16_t opcode = below(2) ? instruction.opcode()
+                               : uint16_t(below(tileOpcodes().size() + 1));
+    instruction = plan::TileInstruction(
+        opcode, either(instruction.target()), either(instruction.a()),
+        either(instruction.b()), either(instruction.c()));
   }
 
   std::minstd_rand random;

@@ -20,7 +20,7 @@ inline LoadOptions bounded() {
   LoadOptions options;
   options.threads = 1;
   options.arenaLimit = 1 << 20;
-  options.elementLimit = 4096;
+  options.elementLimit = 8192;
   options.stepLimit = 200;
   options.check = true;
   return options;
@@ -36,8 +36,8 @@ inline std::vector<int64_t> shapeOf(const Parameter &parameter) {
   return shape;
 }
 
-/// Sets every input to the numbers 1, 2, 3, ..., or to true. Memory is kept in
-/// `memory`.
+/// Sets every input to the numbers 1, 2, 3, ..., to true, or, as they may be
+/// indices, to 1, 0, 1, ... Memory is kept in `memory`.
 inline std::string setInputs(Call &call, const Function &function,
                              std::vector<std::vector<double>> &memory) {
   std::string text;
@@ -51,6 +51,9 @@ inline std::string setInputs(Call &call, const Function &function,
     if (input.type == ElementType::F32)
       for (int64_t k = 0; k != tensor.size(); ++k)
         tensor.as<float>()[k] = float(k + 1);
+    if (input.type == ElementType::SI32)
+      for (int64_t k = 0; k != tensor.size(); ++k)
+        tensor.as<int32_t>()[k] = int32_t((k + 1) % 2);
     if (input.type == ElementType::Bool)
       std::memset(tensor.data, 1, size_t(tensor.size()));
     if (Error error = call.setInput(i, tensor))
