@@ -3,7 +3,9 @@
 // A call that has been made before allocates nothing. Counts what the C library
 // is asked for, by anybody; sanitizers have a library of their own.
 
+#include "PlanCorpus.h"
 #include "Plans.h"
+#include "RunAll.h"
 #include "SamplePlans.h"
 
 #include "../lib/Core/Sanitizers.h"
@@ -92,6 +94,57 @@ TEST(Allocations, NoneInControlFlow) {
   EXPECT_OK(call.setInput(2, count.tensor));
   EXPECT_EQ(allocationsOf(call), 0);
   EXPECT_NUMBERS(numbersOf(call.output(0).tensor()), 32, 64, 96);
+}
+
+/// Sorts, and makes an image larger.
+static PlanBuilder sortedImage() {
+  PlanBuilder plan;
+  int32_t scales = plan.constant({2.0f, 3.0f});
+  int32_t shifts = plan.constant({0.0f, 0.0f});
+  BlockBuilder main = plan.block();
+  int32_t two = main.fixed(2);
+  int32_t three = main.fixed(3);
+  int32_t zero = main.fixed(0);
+  int32_t one = main.fixed(1);
+  int32_t x = main.input({two, three});
+  int32_t sorted = main.arena({two, three});
+  main.kernel("Sort", {x}, {sorted}, {one, zero});
+  main.kernel("Argsort", {x}, {main.output({two, three}, ElementType::SI32)},
+              {one, zero});
+  main.kernel(
+      "Interpolate",
+      {sorted, main.constant(scales, {two}), main.constant(shifts, {two})},
+      {main.output({main.fixed(4), main.fixed(9)})}, {zero});
+  plan.function("main", main, {"x"});
+  return plan;
+}
+
+/// Whatever kernels there are: the fast ones, and the portable ones.
+TEST(Allocations, NoneInKernels) {
+  std::map<std::string, std::string> plans = compiledPlans();
+  plans["sorted image"] = sortedImage().file();
+  for (std::optional<Isa> isa : {std::optional<Isa>(), {Isa::Portable}})
+    for (const auto &[name, file] : plans) {
+      LoadOptions options = bounded();
+      options.isa = isa;
+      options.check = false;
+      auto model = Model::load(std::as_bytes(std::span(file)), options);
+      ASSERT_TRUE(model) << name;
+      for (const Function &function : (*model)->functions()) {
+        Call call(*model, function);
+        std::vector<std::vector<double>> memory;
+        EXPECT_EQ(setInputs(call, function, memory), "");
+        std::vector<State> states;
+        for (const Parameter &parameter : function.states())
+          states.push_back(
+              std::move(*(*model)->createState(parameter, shapeOf(parameter))));
+        for (size_t i = 0; i != states.size(); ++i)
+          EXPECT_OK(call.setState(function.states()[i].name, states[i]));
+        EXPECT_EQ(allocationsOf(call), 0)
+            << name << ", " << function.name()
+            << (isa ? " with portable kernels" : "");
+      }
+    }
 }
 
 TEST(Allocations, NoneWhenAFrameIsBuiltAnew) {

@@ -3,47 +3,28 @@
 // What the fuzz target of plans starts from is still of use: a plan that is
 // refused at the door leads nowhere.
 
+#include "PlanCorpus.h"
 #include "Plans.h"
 #include "RunAll.h"
 
-#include <filesystem>
-#include <fstream>
-#include <map>
 #include <set>
 
 using namespace corten::runtime;
 
-/// Plans of the corpus by their name. Those that the compiler wrote are files
-/// with a trailer.
-static std::map<std::string, std::string> corpus() {
-  std::map<std::string, std::string> files;
-  for (const auto &entry : std::filesystem::directory_iterator(CORTEN_PLANS)) {
-    std::ifstream stream(entry.path(), std::ios::binary);
-    files[entry.path().filename()] = {std::istreambuf_iterator(stream), {}};
-  }
-  return files;
-}
-
-static bool isCompiled(const std::string &name) {
-  return name.ends_with(".cplan");
-}
-
 TEST(PlanCorpus, IsOfThisVersion) {
-  for (const auto &[name, file] : corpus()) {
+  for (const auto &[name, file] : planCorpus()) {
     flatbuffers::Verifier verifier(
         reinterpret_cast<const uint8_t *>(file.data()), file.size());
     ASSERT_TRUE(plan::VerifyPlanBuffer(verifier)) << name;
     EXPECT_EQ(plan::GetPlan(file.data())->version(), kPlanVersion)
-        << name << " is of another version: "
-        << (isCompiled(name) ? "run scripts/fuzz-plans" : "write it anew");
+        << name << " has to be written anew; scripts/fuzz-plans does that for "
+        << "those of the compiler";
   }
 }
 
 TEST(PlanCorpus, CompiledOnesRun) {
   std::set<std::string> kernels;
-  for (const auto &[name, file] : corpus()) {
-    if (!isCompiled(name))
-      continue;
+  for (const auto &[name, file] : compiledPlans()) {
     EXPECT_LT(file.size(), 20000U) << name;
     auto model = load(file, bounded());
     ASSERT_TRUE(model) << name << ": " << model.takeError().message()

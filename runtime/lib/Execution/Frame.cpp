@@ -4,6 +4,7 @@
 
 #include "Frame.h"
 
+#include "../Portable/Scratch.h"
 #include "Engine.h"
 #include "Guards.h"
 #include "Layout.h"
@@ -339,6 +340,7 @@ void Frame::chooseKernel(size_t index) {
         scratchBytes[index] = int64_t(variant->scratch(invocation));
       return;
     }
+  scratchBytes[index] = int64_t(portable::scratchOf(step.kernel, invocation));
 }
 
 //===----------------------------------------------------------------------===//

@@ -245,13 +245,12 @@ Error Frame::runKernel(size_t index) {
       return error;
   if (step.foreign != -1)
     invocation.foreign = engine.foreign[size_t(step.foreign)].get();
-  const KernelVariant *variant = variants[index];
-  if (!variant)
-    return info(step.kernel).function(invocation);
   if (scratchBytes[index] != 0)
     invocation.scratch =
         stages[size_t(step.stage)].base + offsets[block.buffers.size() + index];
-  return variant->function(invocation);
+  const KernelVariant *variant = variants[index];
+  return variant ? variant->function(invocation)
+                 : info(step.kernel).function(invocation);
 }
 
 Error Frame::runAssert(size_t index) const {

@@ -4,10 +4,10 @@
 // softmax, running sums, sorting.
 
 #include "Arithmetic.h"
+#include "Scratch.h"
 
 #include <algorithm>
 #include <numeric>
-#include <vector>
 
 using namespace corten::runtime;
 using namespace corten::runtime::portable;
@@ -172,14 +172,23 @@ Error portable::runScanMax(const Invocation &call) {
 // Sorting
 //===----------------------------------------------------------------------===//
 
+size_t portable::scratchOfSort(const Invocation &call) {
+  const Tensor &input = call.input();
+  int64_t axis = call.number(0);
+  bool hasRows = axis >= 0 && axis < input.rank && input.size() != 0;
+  return hasRows ? size_t(input.extents[size_t(axis)]) * sizeof(int64_t) : 0;
+}
+
 /// Calls `store` with each row of the output and the order of its elements:
 /// those that are equal stay in order, and NaN comes last in both directions.
 template <typename T, typename Out, typename Store>
-static void sortRows(const Tensor &input, const Tensor &output, int axis,
-                     bool isDescending, Store &&store) {
-  std::vector<int64_t> order;
-  forEachRow<T, Out>(input, output, axis, [&](auto from, auto to) {
-    order.resize(from.length);
+static void sortRows(const Invocation &call, Store &&store) {
+  const Tensor &input = call.input();
+  int axis = int(call.number(0));
+  bool isDescending = call.number(1) != 0;
+  Scratch<int64_t> scratch(call, input.extents[size_t(axis)]);
+  std::span<int64_t> order = scratch.numbers();
+  forEachRow<T, Out>(input, call.output(), axis, [&](auto from, auto to) {
     std::iota(order.begin(), order.end(), 0);
     std::sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
       auto x = ComputeType<T>(from[a]);
@@ -207,11 +216,10 @@ Error portable::runSort(const Invocation &call) {
     return unknownType("Sort", output);
   return withType(input.type, [&]<typename T>() -> Error {
     if constexpr (FloatElement<T> || IntegerElement<T>) {
-      sortRows<T, T>(input, output, int(call.number(0)), call.number(1) != 0,
-                     [](auto from, auto to, const auto &order) {
-                       for (int64_t i = 0; i != to.length; ++i)
-                         to[i] = from[order[i]];
-                     });
+      sortRows<T, T>(call, [](auto from, auto to, const auto &order) {
+        for (int64_t i = 0; i != to.length; ++i)
+          to[i] = from[order[i]];
+      });
       return Error::success();
     } else {
       return unknownType("Sort", input);
@@ -229,12 +237,10 @@ Error portable::runArgsort(const Invocation &call) {
   return withType(input.type, [&]<typename T>() -> Error {
     if constexpr (FloatElement<T> || IntegerElement<T>) {
       withWidth(output.type, [&]<typename Index>() {
-        sortRows<T, Index>(input, output, int(call.number(0)),
-                           call.number(1) != 0,
-                           [](auto, auto to, const auto &order) {
-                             for (int64_t i = 0; i != to.length; ++i)
-                               to[i] = Index(order[i]);
-                           });
+        sortRows<T, Index>(call, [](auto, auto to, const auto &order) {
+          for (int64_t i = 0; i != to.length; ++i)
+            to[i] = Index(order[i]);
+        });
       });
       return Error::success();
     } else {

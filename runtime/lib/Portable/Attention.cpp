@@ -4,10 +4,10 @@
 // once; a query that sees nothing gives NaN, as softmax does, or zeros.
 
 #include "Portable.h"
+#include "Scratch.h"
 
 #include <algorithm>
 #include <bit>
-#include <vector>
 
 using namespace corten::runtime;
 using namespace corten::runtime::portable;
@@ -46,7 +46,7 @@ Error portable::checkAttention(const Invocation &call) {
 /// One query: `at` is where it begins in queries, keys, values, mask, output.
 template <typename T>
 static void attend(const Invocation &call, const std::array<int64_t, 5> &at,
-                   int64_t query, std::vector<double> &scores) {
+                   int64_t query, std::span<double> scores) {
   const Tensor &queries = call.input(0);
   const Tensor &keys = call.input(1);
   const Tensor &values = call.input(2);
@@ -93,6 +93,13 @@ static void attend(const Invocation &call, const std::array<int64_t, 5> &at,
   }
 }
 
+size_t portable::scratchOfAttention(const Invocation &call) {
+  const Tensor &keys = call.input(1);
+  if (keys.rank < 2 || keys.size() == 0)
+    return 0;
+  return size_t(keys.extents[keys.rank - 2]) * sizeof(double);
+}
+
 Error portable::runAttention(const Invocation &call) {
   if (Error error = checkAttention(call))
     return error;
@@ -100,7 +107,8 @@ Error portable::runAttention(const Invocation &call) {
   int rank = queries.rank;
   return withType(queries.type, [&]<typename T>() -> Error {
     if constexpr (FloatElement<T>) {
-      std::vector<double> scores(size_t(call.input(1).extents[rank - 2]));
+      Scratch<double> scratch(call, call.input(1).extents[rank - 2]);
+      std::span<double> scores = scratch.numbers();
       // Keys and values are the same for every query of a batch.
       std::array<int64_t, kMaxRank> keySteps = call.input(1).steps;
       std::array<int64_t, kMaxRank> valueSteps = call.input(2).steps;

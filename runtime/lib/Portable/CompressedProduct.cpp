@@ -7,12 +7,12 @@
 
 #include "Epilogue.h"
 #include "Portable.h"
+#include "Scratch.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
-#include <vector>
 
 using namespace corten::runtime;
 using namespace corten::runtime::portable;
@@ -282,6 +282,11 @@ private:
 };
 } // namespace
 
+size_t portable::scratchOfMatMulCompressed(const Invocation &call) {
+  Expected<CompressedRight> right = readCompressedProduct(call);
+  return right ? size_t(right->depth) * sizeof(float) : 0;
+}
+
 Error portable::runMatMulCompressed(const Invocation &call) {
   Expected<CompressedRight> right = readCompressedProduct(call);
   if (!right)
@@ -291,7 +296,8 @@ Error portable::runMatMulCompressed(const Invocation &call) {
     return error;
   const Tensor &a = call.input(0);
   int last = call.output().rank - 1;
-  std::vector<float> row(size_t(right->depth));
+  Scratch<float> scratch(call, right->depth);
+  std::span<float> row = scratch.numbers();
   withFactor(a.type, [&]<typename A>() {
     storeProducts(
         epilogue, [&](const auto &index, int64_t count, float *products) {

@@ -6,7 +6,6 @@
 #include "Between.h"
 
 #include <algorithm>
-#include <vector>
 
 using namespace corten::runtime;
 using namespace corten::runtime::portable;
@@ -95,26 +94,26 @@ Error portable::runInterpolate(const Invocation &call) {
   const Tensor &output = call.output();
   if (Error error = checkInterpolate(call))
     return error;
-  std::vector<std::vector<Between>> tables(input.rank);
-  for (int axis = 0; axis != input.rank; ++axis)
-    for (int64_t i = 0; i != output.extents[axis]; ++i)
-      tables[axis].push_back(locateOnGrid(call, axis, i));
   return withType(input.type, [&]<typename T>() -> Error {
     if constexpr (FloatElement<T> || IntegerElement<T>) {
       std::array<int64_t, kMaxRank> place = {};
       std::array<Between, kMaxRank> places;
       int64_t count = output.size();
+      for (int axis = 0; count != 0 && axis != output.rank; ++axis)
+        places[axis] = locateOnGrid(call, axis, 0);
       for (int64_t done = 0; done != count; ++done) {
         int64_t to = 0;
-        for (int axis = 0; axis != output.rank; ++axis) {
-          places[axis] = tables[axis][place[axis]];
+        for (int axis = 0; axis != output.rank; ++axis)
           to += place[axis] * output.steps[axis];
-        }
         output.as<T>()[to] = sample<T>(input, places);
+        // Only where the place along an axis is another one is it looked up.
         for (int axis = output.rank - 1; axis >= 0; --axis) {
-          if (++place[axis] != output.extents[axis])
+          bool isEnd = ++place[axis] == output.extents[axis];
+          if (isEnd)
+            place[axis] = 0;
+          places[axis] = locateOnGrid(call, axis, place[axis]);
+          if (!isEnd)
             break;
-          place[axis] = 0;
         }
       }
       return Error::success();

@@ -1,10 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "Portable.h"
+#include "Scratch.h"
 
 #include <algorithm>
 
 using namespace corten::runtime;
+
+size_t portable::scratchOf(PortableKernel kernel, const Invocation &call) {
+  switch (kernel) {
+  case PortableKernel::Sort:
+  case PortableKernel::Argsort:
+    return scratchOfSort(call);
+  case PortableKernel::Attention:
+    return scratchOfAttention(call);
+  case PortableKernel::MatMulCompressed:
+    return scratchOfMatMulCompressed(call);
+  default:
+    return 0;
+  }
+}
 
 Error portable::unknownType(std::string_view kernel, const Tensor &tensor) {
   return Error(std::string(kernel) + " has no form for " + tensor.describe());
