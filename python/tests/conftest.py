@@ -11,6 +11,9 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 # Models of tests are not worth a place in the cache of whoever runs them.
 os.environ.setdefault("CORTEN_CACHE", "0")
+# Whatever they run, they run in the mode that finds wrong plans and kernels; those
+# that measure memory or time say otherwise.
+os.environ.setdefault("CORTEN_CHECK", "1")
 
 
 @pytest.fixture(autouse=True)
