@@ -70,22 +70,47 @@ static llvm::SmallVector<StringRef> splitList(StringRef text) {
 }
 
 //===----------------------------------------------------------------------===//
-// The program
+// Graphs
 //===----------------------------------------------------------------------===//
 
 namespace {
-class Speller {
+/// The first thing that is wrong with a program. What is spelled out after it
+/// only has to be harmless.
+class FirstProblem {
 public:
-  llvm::Expected<WrittenProgram> run(JsonValue program);
+  void fail(const Twine &what) {
+    if (message.empty())
+      message = what.str();
+  }
+  llvm::Error take() const {
+    return message.empty() ? llvm::Error::success()
+                           : llvm::createStringError(message);
+  }
+
+private:
+  std::string message;
+};
+
+/// Spells out a graph: that of the program, or one that a call takes.
+class GraphSpeller {
+public:
+  /// `graphs` are those that calls may name.
+  GraphSpeller(FirstProblem &problem, const json::Object &graphs)
+      : problem(problem), graphs(graphs) {}
+
+  /// Declares the members as inputs; `use` gets each name and its reference.
+  void addInputs(JsonValue members,
+                 llvm::function_ref<void(StringRef, const json::Value &)> use);
+  void addCall(JsonValue call);
+  /// An output, of which messages speak as `what`, and its reference.
+  json::Value addOutput(JsonValue name, StringRef what);
+  json::Object take();
 
 private:
   /// What a name stands for, as the alternatives of arguments are called.
   enum class Kind : uint8_t { Tensor, Int, Float, Bool };
 
-  void fail(const Twine &what) {
-    if (problem.empty())
-      problem = what.str();
-  }
+  void fail(const Twine &what) { problem.fail(what); }
   std::string textOf(JsonValue value, StringRef what);
   json::Object tensorMeta(StringRef text);
   /// Declares "f32[2]" or "int" and gives its reference.
@@ -93,27 +118,30 @@ private:
   json::Value reference(StringRef name);
   /// "y: f32[2]".
   json::Value result(StringRef text);
-  void addCall(JsonValue call);
+  json::Array arguments(StringRef target, llvm::ArrayRef<JsonValue> values,
+                        const OperatorSchema &schema);
+  json::Array untypedArguments(llvm::ArrayRef<JsonValue> values);
   json::Value argument(JsonValue value, const ParameterType &type);
   json::Value element(JsonValue value, const ParameterType &type);
+  json::Value list(JsonValue value, const ParameterType &type);
   json::Value untyped(JsonValue value);
-  void addInputs(JsonValue members, StringRef kind);
 
-  std::string problem;
+  FirstProblem &problem;
+  const json::Object &graphs;
   llvm::StringMap<Kind> kinds;
   json::Object tensors, ints, floats, bools;
-  json::Array inputs, inputSpecs, nodes;
+  json::Array inputs, nodes, outputs;
 };
 } // namespace
 
-std::string Speller::textOf(JsonValue value, StringRef what) {
+std::string GraphSpeller::textOf(JsonValue value, StringRef what) {
   std::optional<std::string> text = value.string();
   if (!text)
     fail(what + " must be a text");
   return text.value_or("");
 }
 
-json::Object Speller::tensorMeta(StringRef text) {
+json::Object GraphSpeller::tensorMeta(StringRef text) {
   auto [typeName, rest] = text.split('[');
   std::optional<int64_t> type = typeNumber(typeName);
   if (!type || !rest.consume_back("]"))
@@ -139,7 +167,10 @@ json::Object Speller::tensorMeta(StringRef text) {
       {"device", json::Object{{"type", "cpu"}, {"index", nullptr}}}};
 }
 
-json::Value Speller::reference(StringRef name) {
+json::Value GraphSpeller::reference(StringRef name) {
+  if (const json::Value *graph = graphs.get(name))
+    return json::Object{
+        {"as_graph", json::Object{{"name", name.str()}, {"graph", *graph}}}};
   auto found = kinds.find(name);
   if (found == kinds.end()) {
     fail("nothing is called '" + name + "'");
@@ -159,7 +190,7 @@ json::Value Speller::reference(StringRef name) {
   llvm_unreachable("covered switch");
 }
 
-json::Value Speller::declare(StringRef name, StringRef type) {
+json::Value GraphSpeller::declare(StringRef name, StringRef type) {
   auto [head, expression] = type.split(' ');
   json::Value size = sizeOf(expression.empty() ? name : expression.trim());
   Kind kind = Kind::Tensor;
@@ -180,7 +211,7 @@ json::Value Speller::declare(StringRef name, StringRef type) {
   return reference(name);
 }
 
-json::Value Speller::result(StringRef text) {
+json::Value GraphSpeller::result(StringRef text) {
   if (text == "none")
     return json::Object{{"as_none", true}};
   if (text.consume_front("[")) {
@@ -200,7 +231,7 @@ json::Value Speller::result(StringRef text) {
 }
 
 /// A value of which no schema says anything.
-json::Value Speller::untyped(JsonValue value) {
+json::Value GraphSpeller::untyped(JsonValue value) {
   if (std::optional<bool> flag = value.boolean())
     return json::Object{{"as_bool", *flag}};
   if (std::optional<int64_t> integer = value.integer())
@@ -212,7 +243,7 @@ json::Value Speller::untyped(JsonValue value) {
   return json::Object{{"as_none", true}};
 }
 
-json::Value Speller::element(JsonValue value, const ParameterType &type) {
+json::Value GraphSpeller::element(JsonValue value, const ParameterType &type) {
   using Base = ParameterType::Base;
   if (value.isNull())
     return json::Object{{"as_none", true}};
@@ -243,9 +274,12 @@ json::Value Speller::element(JsonValue value, const ParameterType &type) {
   }
 }
 
-json::Value Speller::argument(JsonValue value, const ParameterType &type) {
-  if (!value.isArray())
-    return element(value, type);
+/// The element of a list as it stands in one of a single kind.
+static json::Value unwrapped(json::Value element) {
+  return std::move(element.getAsObject()->begin()->second);
+}
+
+json::Value GraphSpeller::list(JsonValue value, const ParameterType &type) {
   json::Array list;
   StringRef alternative;
   bool isMixed = false;
@@ -267,132 +301,155 @@ json::Value Speller::argument(JsonValue value, const ParameterType &type) {
     alternative = isTensors                                 ? "as_tensor"
                   : type.base == ParameterType::Base::Float ? "as_float"
                                                             : "as_int";
-  if (alternative.starts_with("as_sym")) {
-    // Each says for itself whether it is a number or a name.
-    for (json::Value &item : list) {
-      json::Object &object = *item.getAsObject();
-      if (StringRef(object.begin()->first).starts_with("as_sym")) {
-        json::Value inner = std::move(object.begin()->second);
-        item = std::move(inner);
-      }
-    }
-  } else {
-    for (json::Value &item : list) {
-      json::Value inner = std::move(item.getAsObject()->begin()->second);
-      item = std::move(inner);
-    }
-  }
+  // Among symbolic numbers each says for itself whether it is one or a name.
+  bool isSymbolic = alternative.starts_with("as_sym");
+  for (json::Value &item : list)
+    if (StringRef kind = item.getAsObject()->begin()->first;
+        !isSymbolic || kind.starts_with("as_sym"))
+      item = unwrapped(std::move(item));
   return json::Object{{(alternative + "s").str(), std::move(list)}};
 }
 
-void Speller::addCall(JsonValue call) {
+json::Value GraphSpeller::argument(JsonValue value, const ParameterType &type) {
+  return value.isArray() ? list(value, type) : element(value, type);
+}
+
+/// The arguments of an operator that has a schema.
+json::Array GraphSpeller::arguments(StringRef target,
+                                    llvm::ArrayRef<JsonValue> values,
+                                    const OperatorSchema &schema) {
+  json::Array arguments;
+  auto add = [&](const Parameter &parameter, JsonValue value) {
+    const ParameterType &type =
+        schema.types[&parameter - schema.parameters.data()];
+    arguments.push_back(json::Object{{"name", parameter.name.str()},
+                                     {"arg", argument(value, type)}});
+  };
+  for (auto [position, value] : llvm::enumerate(values)) {
+    if (!value.isObject()) {
+      if (position < schema.parameters.size())
+        add(schema.parameters[position], value);
+      else
+        fail(target + " has fewer parameters");
+      continue;
+    }
+    for (const auto &[key, named] : value.members()) {
+      auto parameter = llvm::find_if(
+          schema.parameters, [wanted = StringRef(key)](const Parameter &one) {
+            return one.name == wanted;
+          });
+      if (parameter != schema.parameters.end())
+        add(*parameter, named);
+      else
+        fail(target + " has no parameter '" + key + "'");
+    }
+  }
+  return arguments;
+}
+
+/// Those of an operator of Python's, or of one that takes graphs.
+json::Array GraphSpeller::untypedArguments(llvm::ArrayRef<JsonValue> values) {
+  json::Array arguments;
+  for (auto [position, value] : llvm::enumerate(values)) {
+    static constexpr StringRef kNames[] = {"a", "b", "c"};
+    arguments.push_back(
+        json::Object{{"name", kNames[std::min<size_t>(position, 2)]},
+                     {"arg", argument(value, ParameterType())}});
+  }
+  return arguments;
+}
+
+void GraphSpeller::addCall(JsonValue call) {
   llvm::SmallVector<JsonValue> parts(call.elements());
   if (parts.size() < 2)
     return fail("a call has results and an operator");
   std::string target = textOf(parts[1], "an operator");
+  llvm::ArrayRef<JsonValue> values = llvm::ArrayRef(parts).drop_front(2);
   auto [nameSpace, name] = StringRef(target).split('.');
   StringRef text = findSchema(nameSpace, name);
   ProgramBuilder builder;
-  OperatorSchema schema;
+  json::Array given;
   if (!text.empty())
-    schema = parseSchema(text, builder);
-  else if (nameSpace != "_operator" && nameSpace != "math")
+    given = arguments(target, values, parseSchema(text, builder));
+  else if (llvm::is_contained({"_operator", "math", "torch", "higher_order"},
+                              nameSpace))
+    given = untypedArguments(values);
+  else
     return fail("there is no operator '" + target + "'");
-
-  json::Array arguments;
-  for (auto [position, value] : llvm::enumerate(llvm::drop_begin(parts, 2))) {
-    if (value.isObject()) {
-      for (const auto &[key, named] : value.members()) {
-        auto parameter =
-            llvm::find_if(schema.parameters,
-                          [&, wanted = StringRef(key)](const Parameter &one) {
-                            return one.name == wanted;
-                          });
-        if (parameter == schema.parameters.end())
-          return fail(target + " has no parameter '" + key + "'");
-        const ParameterType &type =
-            schema.types[parameter - schema.parameters.begin()];
-        arguments.push_back(
-            json::Object{{"name", key}, {"arg", argument(named, type)}});
-      }
-      continue;
-    }
-    if (text.empty()) {
-      static constexpr StringRef kNames[] = {"a", "b", "c"};
-      arguments.push_back(
-          json::Object{{"name", kNames[std::min<size_t>(position, 2)]},
-                       {"arg", untyped(value)}});
-    } else if (position < schema.parameters.size()) {
-      arguments.push_back(
-          json::Object{{"name", schema.parameters[position].name.str()},
-                       {"arg", argument(value, schema.types[position])}});
-    } else {
-      return fail(target + " has fewer parameters");
-    }
-  }
 
   json::Array results;
   std::string declared = textOf(parts[0], "the results of a call");
   for (StringRef part : splitList(declared))
     results.push_back(result(part));
+  bool isOfPython = text.empty() && nameSpace != "higher_order";
   nodes.push_back(
-      json::Object{{"target", (text.empty() ? "" : "torch.ops.") + target},
-                   {"inputs", std::move(arguments)},
+      json::Object{{"target", (isOfPython ? "" : "torch.ops.") + target},
+                   {"inputs", std::move(given)},
                    {"outputs", std::move(results)},
                    {"metadata", json::Object()}});
 }
 
-void Speller::addInputs(JsonValue members, StringRef kind) {
+void GraphSpeller::addInputs(
+    JsonValue members,
+    llvm::function_ref<void(StringRef, const json::Value &)> use) {
   for (const auto &[name, type] : members.members()) {
     json::Value declared = declare(name, textOf(type, "a type"));
     inputs.push_back(declared);
-    if (kind == "user_input") {
-      inputSpecs.push_back(
-          json::Object{{kind, json::Object{{"arg", std::move(declared)}}}});
-      continue;
-    }
-    json::Object spec{{"arg", json::Object{{"name", name}}},
-                      {(kind + "_name").str(), name}};
-    if (kind == "buffer")
-      spec["persistent"] = true;
-    inputSpecs.push_back(json::Object{{kind, std::move(spec)}});
+    use(name, declared);
   }
 }
 
-llvm::Expected<WrittenProgram> Speller::run(JsonValue program) {
-  WrittenProgram written;
-  for (const auto &[member, value] : program.members())
-    if (!llvm::is_contained({"name", "sizes", "inputs", "weights", "states",
-                             "calls", "outputs", "writes"},
-                            StringRef(member)))
-      fail("a program has no '" + member + "'");
-  if (std::optional<std::string> name = program["name"].string())
-    written.name = *name;
-  addInputs(program["weights"], "parameter");
-  addInputs(program["states"], "buffer");
-  addInputs(program["inputs"], "user_input");
-  for (JsonValue call : program["calls"].elements())
-    addCall(call);
+json::Value GraphSpeller::addOutput(JsonValue name, StringRef what) {
+  json::Value value = reference(textOf(name, what));
+  outputs.push_back(value);
+  return value;
+}
 
-  json::Array outputs, outputSpecs;
-  for (const auto &[state, value] : program["writes"].members()) {
-    std::string name = textOf(value, "the value of a state");
-    outputs.push_back(reference(name));
-    outputSpecs.push_back(json::Object{
-        {"buffer_mutation", json::Object{{"arg", json::Object{{"name", name}}},
-                                         {"buffer_name", state}}}});
+json::Object GraphSpeller::take() {
+  return json::Object{{"inputs", std::move(inputs)},
+                      {"outputs", std::move(outputs)},
+                      {"nodes", std::move(nodes)},
+                      {"tensor_values", std::move(tensors)},
+                      {"sym_int_values", std::move(ints)},
+                      {"sym_float_values", std::move(floats)},
+                      {"sym_bool_values", std::move(bools)}};
+}
+
+//===----------------------------------------------------------------------===//
+// The program
+//===----------------------------------------------------------------------===//
+
+/// Refuses members that are none of `known`.
+static void checkMembers(JsonValue object, StringRef what,
+                         llvm::ArrayRef<StringRef> known,
+                         FirstProblem &problem) {
+  for (const auto &[member, value] : object.members())
+    if (!llvm::is_contained(known, StringRef(member)))
+      problem.fail(what + " has no '" + member + "'");
+}
+
+/// The graphs that calls take. Each may use those before it.
+static json::Object spellGraphs(JsonValue members, FirstProblem &problem) {
+  json::Object graphs;
+  for (const auto &[name, written] : members.members()) {
+    checkMembers(written, "a graph", {"inputs", "calls", "outputs"}, problem);
+    GraphSpeller graph(problem, graphs);
+    graph.addInputs(written["inputs"], [](StringRef, const json::Value &) {});
+    for (JsonValue call : written["calls"].elements())
+      graph.addCall(call);
+    for (JsonValue output : written["outputs"].elements())
+      graph.addOutput(output, "an output");
+    graphs[name] = graph.take();
   }
-  for (JsonValue output : program["outputs"].elements()) {
-    json::Value value = reference(textOf(output, "an output"));
-    outputs.push_back(value);
-    outputSpecs.push_back(
-        json::Object{{"user_output", json::Object{{"arg", std::move(value)}}}});
-  }
+  return graphs;
+}
+
+static json::Object spellRanges(JsonValue sizes, FirstProblem &problem) {
   json::Object ranges;
-  for (const auto &[symbol, bounds] : program["sizes"].members()) {
+  for (const auto &[symbol, bounds] : sizes.members()) {
     llvm::SmallVector<JsonValue> pair(bounds.elements());
     if (pair.size() != 2 || !pair[0].integer()) {
-      fail("the bounds of '" + symbol + "' are [least, most or null]");
+      problem.fail("the bounds of '" + symbol + "' are [least, most or null]");
       continue;
     }
     json::Value most = nullptr;
@@ -401,20 +458,70 @@ llvm::Expected<WrittenProgram> Speller::run(JsonValue program) {
     ranges[symbol] = json::Object{{"min_val", *pair[0].integer()},
                                   {"max_val", std::move(most)}};
   }
-  if (!problem.empty())
-    return llvm::createStringError(problem);
+  return ranges;
+}
 
-  json::Object graph{{"inputs", std::move(inputs)},
-                     {"outputs", std::move(outputs)},
-                     {"nodes", std::move(nodes)},
-                     {"tensor_values", std::move(tensors)},
-                     {"sym_int_values", std::move(ints)},
-                     {"sym_float_values", std::move(floats)},
-                     {"sym_bool_values", std::move(bools)}};
-  json::Object signature{{"input_specs", std::move(inputSpecs)},
-                         {"output_specs", std::move(outputSpecs)}};
+/// The inputs of the program and what each is.
+static json::Array spellInputs(JsonValue program, GraphSpeller &graph) {
+  json::Array specs;
+  auto addOwned = [&](StringRef members, StringRef kind) {
+    graph.addInputs(program[members], [&](StringRef name, const json::Value &) {
+      json::Object spec{{"arg", json::Object{{"name", name.str()}}},
+                        {(kind + "_name").str(), name.str()}};
+      if (kind == "buffer")
+        spec["persistent"] = true;
+      specs.push_back(json::Object{{kind, std::move(spec)}});
+    });
+  };
+  addOwned("weights", "parameter");
+  addOwned("states", "buffer");
+  graph.addInputs(program["inputs"], [&](StringRef, const json::Value &input) {
+    specs.push_back(json::Object{{"user_input", json::Object{{"arg", input}}}});
+  });
+  return specs;
+}
+
+/// Its outputs, of which the new values of states come first.
+static json::Array spellOutputs(JsonValue program, GraphSpeller &graph) {
+  json::Array specs;
+  for (const auto &[state, value] : program["writes"].members()) {
+    graph.addOutput(value, "the value of a state");
+    specs.push_back(json::Object{
+        {"buffer_mutation",
+         json::Object{
+             {"arg", json::Object{{"name", value.string().value_or("")}}},
+             {"buffer_name", state}}}});
+  }
+  for (JsonValue output : program["outputs"].elements())
+    specs.push_back(json::Object{
+        {"user_output",
+         json::Object{{"arg", graph.addOutput(output, "an output")}}}});
+  return specs;
+}
+
+static llvm::Expected<WrittenProgram> spellProgram(JsonValue program) {
+  FirstProblem problem;
+  checkMembers(program, "a program",
+               {"name", "sizes", "inputs", "weights", "states", "graphs",
+                "calls", "outputs", "writes"},
+               problem);
+  WrittenProgram written;
+  if (std::optional<std::string> name = program["name"].string())
+    written.name = *name;
+  json::Object graphs = spellGraphs(program["graphs"], problem);
+  GraphSpeller graph(problem, graphs);
+  json::Array inputs = spellInputs(program, graph);
+  for (JsonValue call : program["calls"].elements())
+    graph.addCall(call);
+  json::Array outputs = spellOutputs(program, graph);
+  json::Object ranges = spellRanges(program["sizes"], problem);
+  if (llvm::Error error = problem.take())
+    return error;
+
+  json::Object signature{{"input_specs", std::move(inputs)},
+                         {"output_specs", std::move(outputs)}};
   json::Object root{
-      {"graph_module", json::Object{{"graph", std::move(graph)},
+      {"graph_module", json::Object{{"graph", graph.take()},
                                     {"signature", std::move(signature)}}},
       {"range_constraints", std::move(ranges)},
       {"schema_version", json::Object{{"major", 8}, {"minor", 20}}}};
@@ -428,5 +535,5 @@ llvm::Expected<WrittenProgram> corten::spellOut(StringRef text) {
     return document.takeError();
   if (document->root()["graph_module"])
     return WrittenProgram{text.str()};
-  return Speller().run(document->root());
+  return spellProgram(document->root());
 }

@@ -20,6 +20,9 @@
 //   "sizes": {"n": [1, 64]}        bounds of symbols; [2, none] without them
 //   "states": {"k": "f32[2]"}      buffers that are written to
 //   "writes": {"k": "add"}         their values afterwards
+//   "graphs": {"body": {...}}      what calls such as cond and scan take, with
+//                                  inputs, calls and outputs of their own;
+//                                  a call names them, as "higher_order.cond"
 
 #ifndef CORTEN_TOOLS_CORTEN_TRANSLATE_SHORTPROGRAM_H
 #define CORTEN_TOOLS_CORTEN_TRANSLATE_SHORTPROGRAM_H
