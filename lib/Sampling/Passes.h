@@ -4,21 +4,22 @@
 // the machine that it runs on. They use pointers: what templates make of other
 // things is not there for each kind of machine.
 
-#ifndef CORTEN_PYTHON_BINDINGS_SAMPLINGPASSES_H
-#define CORTEN_PYTHON_BINDINGS_SAMPLINGPASSES_H
+#ifndef CORTEN_LIB_SAMPLING_PASSES_H
+#define CORTEN_LIB_SAMPLING_PASSES_H
+
+#include "corten/Runtime/SmallTypes.h"
 
 #include <cstddef>
-#include <cstdint>
 #include <limits>
 
-namespace corten::bindings {
+namespace corten::sampling {
 
 /// How many share a sum and a largest one.
 inline constexpr size_t kBlock = 128;
 inline constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
-void fromHalf(const uint16_t *from, size_t count, float *to);
-void fromBrain(const uint16_t *from, size_t count, float *to);
+void toFloats(const runtime::Float16 *from, size_t count, float *to);
+void toFloats(const runtime::BFloat16 *from, size_t count, float *to);
 float largestOf(const float *values, size_t count);
 
 /// exp((value - peak) * factor) of each of a block; returns their sum, in an
@@ -38,6 +39,6 @@ size_t countEqual(const float *weights, size_t count, float value);
 /// Makes those zero that have this value.
 void dropEqual(float *weights, size_t count, float value);
 
-} // namespace corten::bindings
+} // namespace corten::sampling
 
-#endif // CORTEN_PYTHON_BINDINGS_SAMPLINGPASSES_H
+#endif // CORTEN_LIB_SAMPLING_PASSES_H

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "SamplingPasses.h"
+#include "Passes.h"
 
 #include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <numbers>
 
-using namespace corten::bindings;
+using namespace corten;
+using namespace corten::sampling;
 
 #if defined(__x86_64__)
 #define CORTEN_CLONES                                                          \
@@ -16,27 +17,19 @@ using namespace corten::bindings;
 #define CORTEN_CLONES
 #endif
 
-CORTEN_CLONES void corten::bindings::fromHalf(const uint16_t *from,
-                                              size_t count, float *to) {
-  constexpr uint32_t kInfinite = 0x7c00u << 13;
-  for (size_t i = 0; i != count; ++i) {
-    uint32_t magnitude = (from[i] & 0x7fffu) << 13;
-    // The exponents have other zeros; subnormal ones become normal.
-    auto bits =
-        std::bit_cast<uint32_t>(std::bit_cast<float>(magnitude) * 0x1p112f);
-    bits |= magnitude >= kInfinite ? 0x7f800000u : 0u;
-    to[i] = std::bit_cast<float>(bits | (from[i] & 0x8000u) << 16);
-  }
-}
-
-CORTEN_CLONES void corten::bindings::fromBrain(const uint16_t *from,
-                                               size_t count, float *to) {
+CORTEN_CLONES void sampling::toFloats(const runtime::Float16 *from,
+                                      size_t count, float *to) {
   for (size_t i = 0; i != count; ++i)
-    to[i] = std::bit_cast<float>(uint32_t(from[i]) << 16);
+    to[i] = from[i];
 }
 
-CORTEN_CLONES float corten::bindings::largestOf(const float *values,
-                                                size_t count) {
+CORTEN_CLONES void sampling::toFloats(const runtime::BFloat16 *from,
+                                      size_t count, float *to) {
+  for (size_t i = 0; i != count; ++i)
+    to[i] = from[i];
+}
+
+CORTEN_CLONES float sampling::largestOf(const float *values, size_t count) {
   constexpr size_t kLanes = 32;
   float lanes[kLanes];
   std::fill(lanes, lanes + kLanes, -kInfinity);
@@ -75,9 +68,9 @@ CORTEN_CLONES float corten::bindings::largestOf(const float *values,
   return x > kLeast ? result : 0.0f;
 }
 
-CORTEN_CLONES float corten::bindings::weighBlock(const float *values,
-                                                 size_t count, float peak,
-                                                 float factor, float *weights) {
+CORTEN_CLONES float sampling::weighBlock(const float *values, size_t count,
+                                         float peak, float factor,
+                                         float *weights) {
   constexpr size_t kLanes = 32;
   float binary = factor * std::numbers::log2e_v<float>;
   for (size_t i = 0; i != count; ++i)
@@ -95,9 +88,8 @@ CORTEN_CLONES float corten::bindings::weighBlock(const float *values,
   return lanes[0];
 }
 
-CORTEN_CLONES double corten::bindings::sumFrom(const float *weights,
-                                               size_t count, float bound,
-                                               double *blockSums) {
+CORTEN_CLONES double sampling::sumFrom(const float *weights, size_t count,
+                                       float bound, double *blockSums) {
   constexpr size_t kLanes = 32;
   // As long as sums are exact enough, where nobody asks for those of blocks.
   size_t length = blockSums == nullptr ? 16 * kBlock : kBlock;
@@ -121,25 +113,24 @@ CORTEN_CLONES double corten::bindings::sumFrom(const float *weights,
   return total;
 }
 
-CORTEN_CLONES bool corten::bindings::hasBetween(const float *weights,
-                                                size_t count, float low,
-                                                float high) {
+CORTEN_CLONES bool sampling::hasBetween(const float *weights, size_t count,
+                                        float low, float high) {
   uint32_t found = 0;
   for (size_t i = 0; i != count; ++i)
     found |= uint32_t(weights[i] >= low) & uint32_t(weights[i] < high);
   return found != 0;
 }
 
-CORTEN_CLONES size_t corten::bindings::countEqual(const float *weights,
-                                                  size_t count, float value) {
+CORTEN_CLONES size_t sampling::countEqual(const float *weights, size_t count,
+                                          float value) {
   uint32_t found = 0;
   for (size_t i = 0; i != count; ++i)
     found += uint32_t(weights[i] == value);
   return found;
 }
 
-CORTEN_CLONES void corten::bindings::dropEqual(float *weights, size_t count,
-                                               float value) {
+CORTEN_CLONES void sampling::dropEqual(float *weights, size_t count,
+                                       float value) {
   for (size_t i = 0; i != count; ++i)
     weights[i] = weights[i] == value ? 0.0f : weights[i];
 }
