@@ -29,15 +29,10 @@ using llvm::Twine;
 static constexpr int64_t kMajorVersion = 8;
 
 void ProgramReader::fail(const Twine &what) {
-  if (!hasFailed())
-    problem = (context.empty() ? what : context + ": " + what).str();
+  problem.fail(context.empty() ? what : context + ": " + what);
 }
 
-void ProgramReader::fail(llvm::Error error) {
-  std::string message = llvm::toString(std::move(error));
-  if (!hasFailed())
-    problem = std::move(message);
-}
+void ProgramReader::fail(llvm::Error error) { problem.fail(std::move(error)); }
 
 std::string ProgramReader::textOf(JsonValue json, StringRef what) {
   std::optional<std::string> text = json.string();
@@ -335,14 +330,13 @@ void ProgramReader::readGraph(JsonValue json, Scope &inner,
 
 /// The same for a weight that comes from elsewhere. What is wrong with it is
 /// told when all of them are known.
-int ProgramReader::namedWeight(StringRef target, const Node *node,
-                               bool isState) {
+llvm::Expected<int> ProgramReader::namedWeight(StringRef target,
+                                               const Node *node, bool isState) {
   const ValueInfo &info = node->info();
   if (!info.isTensor() ||
-      llvm::any_of(info.sizes, [](Size size) { return size.isDynamic(); })) {
-    fail("'" + target + "' is no weight: its shape is not known");
-    return -1;
-  }
+      llvm::any_of(info.sizes, [](Size size) { return size.isDynamic(); }))
+    return llvm::createStringError("'" + target +
+                                   "' is no weight: its shape is not known");
   auto shape =
       llvm::map_to_vector(info.sizes, [](Size size) { return size.get(); });
   return named->add(builder, target, info.dtype, shape, isState);
@@ -350,38 +344,35 @@ int ProgramReader::namedWeight(StringRef target, const Node *node,
 
 /// The index of a weight, which must be as the graph says. Parameters and
 /// buffers that are `isState` are in every checkpoint of the model.
-int ProgramReader::weightOf(const Payload &payload, StringRef target,
-                            const Node *node, bool isState) {
+llvm::Expected<int> ProgramReader::weightOf(const Payload &payload,
+                                            StringRef target, const Node *node,
+                                            bool isState) {
   const SavedTensor *tensor = payload.find(target);
   if (named && (isState || named->has(target) || !tensor || !tensor->hasData))
     return namedWeight(target, node, isState);
-  if (!tensor) {
-    fail("the archive has no tensor '" + target + "'");
-    return -1;
-  }
-  if (!tensor->hasData) {
-    fail("the weight '" + target + "' has no data: the model was on the meta " +
-         "device.\nFix: name a folder of safetensors that has the weights " +
-         "(--weights)");
-    return -1;
-  }
+  if (!tensor)
+    return llvm::createStringError("the archive has no tensor '" + target +
+                                   "'");
+  if (!tensor->hasData)
+    return llvm::createStringError(
+        "the weight '" + target + "' has no data: the model was on the meta " +
+        "device.\nFix: name a folder of safetensors that has the weights " +
+        "(--weights)");
   const ValueInfo &info = node->info();
   bool isSame =
       info.isTensor() && info.dtype == tensor->dtype &&
       llvm::equal(info.sizes, tensor->shape, [](Size size, int64_t extent) {
         return !size.isDynamic() && size.get() == extent;
       });
-  if (!isSame) {
-    fail("the tensor '" + target + "' has another shape or type than the " +
-         "program says");
-    return -1;
-  }
+  if (!isSame)
+    return llvm::createStringError("the tensor '" + target +
+                                   "' has another shape or type than the " +
+                                   "program says");
   llvm::Expected<int> weight = addWeight(builder, *tensor);
-  if (!weight) {
-    fail("the tensor '" + target + "' " + llvm::toString(weight.takeError()));
-    return -1;
-  }
-  return *weight;
+  if (!weight)
+    return llvm::createStringError("the tensor '" + target + "' " +
+                                   llvm::toString(weight.takeError()));
+  return weight;
 }
 
 void ProgramReader::readInput(JsonValue json,
@@ -397,28 +388,32 @@ void ProgramReader::readInput(JsonValue json,
     spec.node =
         valueOf(arg["name"]).isNone() ? nullptr : valueOf(arg["name"]).asNode();
   };
+  auto addWeight = [&](const Payload &payload, bool isState) {
+    if (hasFailed())
+      return;
+    llvm::Expected<int> weight =
+        weightOf(payload, spec.target, spec.node, isState);
+    if (weight)
+      spec.weight = *weight;
+    else
+      fail(Twine(llvm::toString(weight.takeError())));
+  };
   if (kind == "user_input") {
     Argument argument = readArgument(arg);
     if (argument.isValue())
       spec.node = argument.asNode();
   } else if (kind == "parameter") {
     owner("parameter_name", InputSpec::Kind::Parameter);
-    if (!hasFailed())
-      spec.weight = weightOf(weights, spec.target, spec.node, /*isState=*/true);
+    addWeight(weights, /*isState=*/true);
     owned[spec.target] = spec.node;
   } else if (kind == "buffer") {
     owner("buffer_name", InputSpec::Kind::Buffer);
     bool isPersistent = value["persistent"].boolean().value_or(true);
-    if (!hasFailed())
-      spec.weight =
-          weightOf(isPersistent ? weights : constants, spec.target, spec.node,
-                   /*isState=*/isPersistent);
+    addWeight(isPersistent ? weights : constants, /*isState=*/isPersistent);
     owned[spec.target] = spec.node;
   } else if (kind == "tensor_constant") {
     owner("tensor_constant_name", InputSpec::Kind::Constant);
-    if (!hasFailed())
-      spec.weight =
-          weightOf(constants, spec.target, spec.node, /*isState=*/false);
+    addWeight(constants, /*isState=*/false);
   } else if (kind == "custom_obj") {
     owner("custom_obj_name", InputSpec::Kind::CustomObject);
   } else if (kind == "token") {
@@ -558,13 +553,13 @@ ProgramReader::read(JsonValue root,
       readSignature(signature);
     readRanges(root["range_constraints"]);
   }
-  if (hasFailed())
-    return llvm::createStringError(problem);
+  if (llvm::Error error = problem.take())
+    return error;
   if (!isFunctional)
     return finishProgram(builder);
   checkObjects();
-  if (hasFailed())
-    return llvm::createStringError(problem);
+  if (llvm::Error error = problem.take())
+    return error;
 
   // A decomposition leaves no regions without gradients or with automatic
   // casts, and no operators that may return what they are given, but for one.

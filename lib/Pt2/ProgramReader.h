@@ -13,6 +13,7 @@
 #include "corten/Program/MemoryLayout.h"
 #include "corten/Program/Program.h"
 #include "corten/Pt2/Safetensors.h"
+#include "corten/Support/FirstError.h"
 
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/StringSet.h"
@@ -54,7 +55,7 @@ private:
   void fail(const llvm::Twine &what);
   /// With a message that says where.
   void fail(llvm::Error error);
-  bool hasFailed() const { return !problem.empty(); }
+  bool hasFailed() const { return problem.hasFailed(); }
 
   // Versions and the like.
   void checkVersion(JsonValue root);
@@ -95,9 +96,10 @@ private:
   void readSignature(JsonValue signature);
   void readInput(JsonValue json, llvm::StringMap<const Node *> &owned);
   void readOutput(JsonValue json, const llvm::StringMap<const Node *> &owned);
-  int weightOf(const Payload &payload, llvm::StringRef target, const Node *node,
-               bool isState);
-  int namedWeight(llvm::StringRef target, const Node *node, bool isState);
+  llvm::Expected<int> weightOf(const Payload &payload, llvm::StringRef target,
+                               const Node *node, bool isState);
+  llvm::Expected<int> namedWeight(llvm::StringRef target, const Node *node,
+                                  bool isState);
   void checkObjects();
   void readRanges(JsonValue ranges);
 
@@ -109,7 +111,7 @@ private:
   NamedWeights *named;
   ProgramBuilder builder;
   Scope *scope = nullptr;
-  std::string problem;
+  FirstError problem;
   /// What is read at the moment, for messages.
   std::string context;
   llvm::StringMap<Callee> callees;

@@ -6,6 +6,8 @@
 #include "Payload.h"
 #include "SchemaTable.h"
 
+#include "corten/Support/FirstError.h"
+
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringMap.h"
@@ -74,28 +76,11 @@ static llvm::SmallVector<StringRef> splitList(StringRef text) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// The first thing that is wrong with a program. What is spelled out after it
-/// only has to be harmless.
-class FirstProblem {
-public:
-  void fail(const Twine &what) {
-    if (message.empty())
-      message = what.str();
-  }
-  llvm::Error take() const {
-    return message.empty() ? llvm::Error::success()
-                           : llvm::createStringError(message);
-  }
-
-private:
-  std::string message;
-};
-
 /// Spells out a graph: that of the program, or one that a call takes.
 class GraphSpeller {
 public:
   /// `graphs` are those that calls may name.
-  GraphSpeller(FirstProblem &problem, const json::Object &graphs)
+  GraphSpeller(FirstError &problem, const json::Object &graphs)
       : problem(problem), graphs(graphs) {}
 
   /// Declares the members as inputs; `use` gets each name and its reference.
@@ -126,7 +111,7 @@ private:
   json::Value list(JsonValue value, const ParameterType &type);
   json::Value untyped(JsonValue value);
 
-  FirstProblem &problem;
+  FirstError &problem;
   const json::Object &graphs;
   llvm::StringMap<Kind> kinds;
   json::Object tensors, ints, floats, bools;
@@ -421,15 +406,14 @@ json::Object GraphSpeller::take() {
 
 /// Refuses members that are none of `known`.
 static void checkMembers(JsonValue object, StringRef what,
-                         llvm::ArrayRef<StringRef> known,
-                         FirstProblem &problem) {
+                         llvm::ArrayRef<StringRef> known, FirstError &problem) {
   for (const auto &[member, value] : object.members())
     if (!llvm::is_contained(known, StringRef(member)))
       problem.fail(what + " has no '" + member + "'");
 }
 
 /// The graphs that calls take. Each may use those before it.
-static json::Object spellGraphs(JsonValue members, FirstProblem &problem) {
+static json::Object spellGraphs(JsonValue members, FirstError &problem) {
   json::Object graphs;
   for (const auto &[name, written] : members.members()) {
     checkMembers(written, "a graph", {"inputs", "calls", "outputs"}, problem);
@@ -444,7 +428,7 @@ static json::Object spellGraphs(JsonValue members, FirstProblem &problem) {
   return graphs;
 }
 
-static json::Object spellRanges(JsonValue sizes, FirstProblem &problem) {
+static json::Object spellRanges(JsonValue sizes, FirstError &problem) {
   json::Object ranges;
   for (const auto &[symbol, bounds] : sizes.members()) {
     llvm::SmallVector<JsonValue> pair(bounds.elements());
@@ -500,7 +484,7 @@ static json::Array spellOutputs(JsonValue program, GraphSpeller &graph) {
 }
 
 static llvm::Expected<WrittenProgram> spellProgram(JsonValue program) {
-  FirstProblem problem;
+  FirstError problem;
   checkMembers(program, "a program",
                {"name", "sizes", "inputs", "weights", "states", "graphs",
                 "calls", "outputs", "writes"},

@@ -7,7 +7,6 @@
 using namespace corten;
 using namespace corten::shapes;
 using llvm::ArrayRef;
-using llvm::StringRef;
 
 /// A call computes something.
 static void checkResultKinds(CheckedCall &call) {
@@ -25,16 +24,16 @@ static bool isPositional(const Operator &op) {
   return op.nameSpace == "_operator" || op.nameSpace == "higher_order";
 }
 
-std::string corten::findContradiction(const Node &node, const ShapeRule &rule) {
+llvm::Error corten::checkShapes(const Node &node, const ShapeRule &rule) {
   CheckedCall call(node);
   checkResultKinds(call);
   // Without a schema nothing is known of the arguments.
   if (call.hasFailed() ||
       (node.callee->parameters.empty() && !isPositional(*node.callee)))
-    return call.problem;
+    return call.takeError();
   if (rule.check)
     rule.check(call);
   else
     checkPattern(call, rule.pattern);
-  return call.problem;
+  return call.takeError();
 }

@@ -9,7 +9,7 @@
 
 #include "corten/Program/Program.h"
 
-#include <string>
+#include "llvm/Support/Error.h"
 
 namespace corten {
 
@@ -24,8 +24,8 @@ struct ShapeRule {
   void (*check)(shapes::CheckedCall &) = nullptr;
 };
 
-/// What contradicts itself in a call, for a message; empty if nothing does.
-std::string findContradiction(const Node &node, const ShapeRule &rule);
+/// Says what contradicts itself in a call, if anything does.
+llvm::Error checkShapes(const Node &node, const ShapeRule &rule);
 
 } // namespace corten
 

@@ -7,6 +7,8 @@
 #define CORTEN_LIB_CONVERSION_ATENTOCOREAI_SHAPERULES_CHECKEDCALL_H
 
 #include "corten/Program/Program.h"
+#include "corten/Support/FirstError.h"
+
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
@@ -44,10 +46,9 @@ class CheckedCall {
 public:
   explicit CheckedCall(const Node &node) : node(node) {}
 
-  bool hasFailed() const { return !problem.empty(); }
+  bool hasFailed() const { return problem.hasFailed(); }
   void fail(const llvm::Twine &what) {
-    if (!hasFailed())
-      problem = (node.callee->printedName() + ": " + what).str();
+    problem.fail(node.callee->printedName() + ": " + what);
   }
   void require(bool condition, const llvm::Twine &what) {
     if (!condition)
@@ -176,8 +177,12 @@ public:
       checkResult(expected, i);
   }
 
+  llvm::Error takeError() { return problem.take(); }
+
   const Node &node;
-  std::string problem;
+
+private:
+  FirstError problem;
 };
 
 /// Product of extents; nothing if one is symbolic, or for what no memory holds.

@@ -233,9 +233,8 @@ LogicalResult ProgramEmitter::lowerNode(const Node &node) {
   if (!row)
     return error(node) << "Unsupported ATen op: " << node.callee->name
                        << "; add a lowering with register_torch_lowering()";
-  if (std::string contradiction = findContradiction(node, *row->rule);
-      !contradiction.empty())
-    return error(node) << contradiction;
+  if (llvm::Error contradiction = checkShapes(node, *row->rule))
+    return error(node) << llvm::toString(std::move(contradiction));
   // A branch of a conditional has nodes of its own.
   llvm::SaveAndRestore outerNode(mayBeEmpty, hasOpenExtents(node));
   FailureOr<Results> lowered = row->lower(AtenNode(node, *this), *this);

@@ -280,14 +280,14 @@ LogicalResult
 ProgramEmitter::planWeights(const Program &program, const Graph &graph,
                             ArrayRef<std::pair<const Node *, int>> weights) {
   formedWeights.clear();
-  std::optional<WeightForms::Error> failure =
-      forms.plan(program, graph, weights, [&](const Node &node) {
-        return node.origin && !userLowering(*node.callee).empty();
-      });
-  if (!failure)
-    return success();
-  currentNode = failure->node;
-  return error(*failure->node) << failure->message;
+  auto isOpaque = [&](const Node &node) {
+    return node.origin && !userLowering(*node.callee).empty();
+  };
+  auto report = [&](const Node &node, const Twine &what) {
+    currentNode = &node;
+    error(node) << what;
+  };
+  return forms.plan(program, graph, weights, isOpaque, report);
 }
 
 Value ProgramEmitter::compressed(const AtenNode &node, StringRef parameter) {

@@ -13,8 +13,12 @@
 
 using namespace corten;
 using llvm::ArrayRef;
+using llvm::failed;
+using llvm::failure;
+using llvm::LogicalResult;
 using llvm::SmallVector;
 using llvm::StringRef;
+using llvm::success;
 using llvm::Twine;
 
 //===----------------------------------------------------------------------===//
@@ -154,7 +158,7 @@ static std::optional<ScalarType> typeOfRange(const Node &call,
 }
 
 static BlockwiseCall asBlocks(const Node &call, const ValueInfo &data) {
-  BlockwiseCall result{"input", "scale", "zero_point", "minval", {}, {}, {}};
+  BlockwiseCall result{"input", "scale", "zero_point", "minval", {}, {}};
   const ValueInfo *scale = infoOf(call, "scale");
   result.blocks = scale ? staticShape(*scale) : SmallVector<int64_t>();
   if (result.blocks.empty())
@@ -163,28 +167,27 @@ static BlockwiseCall asBlocks(const Node &call, const ValueInfo &data) {
   return result;
 }
 
-static BlockwiseCall asAffine(const Node &call, const ValueInfo &data) {
-  BlockwiseCall result{"input", "scale", "zero_point", "", {}, {}, {}};
-  result.declared = typeOfRange(call, data);
+static bool isAffine(const Node &node) {
+  return isCall(node, "torchao", "dequantize_affine.default");
+}
+
+static ArrayRef<Argument> blockSizes(const Node &call) {
   const Argument *given = call.findArgument("block_size");
-  ArrayRef<Argument> sizes =
-      given && given->isList() ? given->asList() : ArrayRef<Argument>();
-  SmallVector<int64_t> extents = staticShape(data);
-  if (sizes.size() != extents.size()) {
-    result.complaint = "block_size must have an entry for each axis";
-    return result;
-  }
-  for (auto [extent, size] : llvm::zip_equal(extents, sizes)) {
-    // -1 stands for the whole axis.
-    int64_t block = size.isInt() && size.asInt() > 0 ? size.asInt() : extent;
-    if (block == 0 || extent % block != 0) {
-      result.complaint = ("blocks of " + Twine(block) +
-                          " do not divide an extent of " + Twine(extent))
-                             .str();
-      return result;
-    }
-    result.blocks.push_back(extent / block);
-  }
+  return given && given->isList() ? given->asList() : ArrayRef<Argument>();
+}
+
+/// How long the blocks along an axis are; -1 stands for the whole of it.
+static int64_t blockAlong(int64_t extent, const Argument &size) {
+  return size.isInt() && size.asInt() > 0 ? size.asInt() : extent;
+}
+
+static BlockwiseCall asAffine(const Node &call, const ValueInfo &data) {
+  BlockwiseCall result{"input", "scale", "zero_point", "", {}, {}};
+  result.declared = typeOfRange(call, data);
+  // WeightForms sees to it that blocks divide what they are blocks of.
+  for (auto [extent, size] : llvm::zip(staticShape(data), blockSizes(call)))
+    result.blocks.push_back(extent /
+                            std::max<int64_t>(blockAlong(extent, size), 1));
   return result;
 }
 
@@ -196,7 +199,7 @@ std::optional<BlockwiseCall> corten::asBlockwiseCall(const Node &node) {
     return std::nullopt;
   if (isCompressionCall(node, "constexpr_blockwise_shift_scale"))
     return asBlocks(node, *data);
-  if (isCall(node, "torchao", "dequantize_affine.default"))
+  if (isAffine(node))
     return asAffine(node, *data);
   if (node.callee->nameSpace != "quantized_decomposed")
     return std::nullopt;
@@ -208,8 +211,7 @@ std::optional<BlockwiseCall> corten::asBlockwiseCall(const Node &node) {
                          "zero_point",
                          "",
                          SmallVector<int64_t>(data->sizes.size(), 1),
-                         typeOfRange(node, *data),
-                         {}};
+                         typeOfRange(node, *data)};
   if (const Argument *axis = node.findArgument("axis");
       name == "dequantize_per_channel.default" && axis && axis->isInt())
     return BlockwiseCall{"input",
@@ -217,8 +219,7 @@ std::optional<BlockwiseCall> corten::asBlockwiseCall(const Node &node) {
                          "zero_points",
                          "",
                          alongAxis(*data, axis->asInt()),
-                         typeOfRange(node, *data),
-                         {}};
+                         typeOfRange(node, *data)};
   if (name == "dequantize_per_channel_group.default") {
     const ValueInfo *scale = infoOf(node, "scales");
     return BlockwiseCall{"input",
@@ -226,8 +227,7 @@ std::optional<BlockwiseCall> corten::asBlockwiseCall(const Node &node) {
                          "zero_points",
                          "",
                          scale ? staticShape(*scale) : SmallVector<int64_t>(),
-                         typeOfRange(node, *data),
-                         {}};
+                         typeOfRange(node, *data)};
   }
   return std::nullopt;
 }
@@ -288,16 +288,22 @@ bool WeightForms::use(const Node &call, StringRef parameter, WeightForm form) {
   return false;
 }
 
-std::optional<WeightForms::Error>
-WeightForms::plan(const Program &forProgram, const Graph &root,
-                  ArrayRef<std::pair<const Node *, int>> nodes,
-                  llvm::function_ref<bool(const Node &)> opaque) {
+LogicalResult WeightForms::plan(const Program &forProgram, const Graph &root,
+                                ArrayRef<std::pair<const Node *, int>> nodes,
+                                llvm::function_ref<bool(const Node &)> opaque,
+                                Report reportTo) {
   *this = {};
   program = &forProgram;
   isOpaque = opaque;
+  report = reportTo;
   for (auto [node, weight] : nodes)
     weights[node] = weight;
   return visit(root);
+}
+
+LogicalResult WeightForms::fail(const Node &call, const Twine &what) {
+  report(call, what);
+  return failure();
 }
 
 /// Operands of a call of graphs are what the graphs see. Those that a loop
@@ -334,7 +340,7 @@ SmallVector<unsigned> WeightForms::bindOperands(const Node &call) {
   return places;
 }
 
-WeightForms::Failure WeightForms::visit(const Graph &graph) {
+LogicalResult WeightForms::visit(const Graph &graph) {
   llvm::DenseSet<const Node *> live = liveNodes(graph);
   for (const Node *node : graph.nodes)
     if (live.contains(node))
@@ -357,8 +363,8 @@ WeightForms::Failure WeightForms::visit(const Graph &graph) {
     SmallVector<unsigned> seenInside;
     bool isSimple = isOpaque(*node) || isModuleCall(*node);
     if (!isSimple) {
-      if (Failure failure = planCall(*node))
-        return failure;
+      if (failed(planCall(*node)))
+        return failure();
       seenInside = bindOperands(*node);
     }
     for (auto [i, argument] : llvm::enumerate(node->arguments)) {
@@ -368,16 +374,16 @@ WeightForms::Failure WeightForms::visit(const Graph &graph) {
             !uses.contains({node, place}))
           takeAsIs(argument);
       } else if (!isSimple) {
-        if (Failure failure = visit(*argument.asGraph()))
-          return failure;
+        if (failed(visit(*argument.asGraph())))
+          return failure();
       }
     }
   }
   llvm::for_each(graph.outputs, takeAsIs);
-  return std::nullopt;
+  return success();
 }
 
-WeightForms::Failure WeightForms::planCall(const Node &call) {
+LogicalResult WeightForms::planCall(const Node &call) {
   if (isCompressionCall(call, "lut_to_dense"))
     return planLookup(call);
   if (isCompressionCall(call, "sparse_to_dense"))
@@ -387,49 +393,45 @@ WeightForms::Failure WeightForms::planCall(const Node &call) {
   if (isCompressionCall(call, "quantize") ||
       isCompressionCall(call, "dequantize"))
     planActivation(call);
-  return std::nullopt;
+  return success();
 }
 
 /// A weight that is packed already must be what the call takes it for.
-static std::optional<std::string> checkPacked(const TensorView &view,
-                                              ScalarType wanted) {
+LogicalResult WeightForms::checkPacked(const Node &call, const TensorView &view,
+                                       ScalarType wanted) {
   if (!isSubByte(view.dtype) || view.dtype == wanted)
-    return std::nullopt;
-  return ("data of " + scalarTypeName(view.dtype) + " where " +
-          scalarTypeName(wanted) + " is expected")
-      .str();
+    return success();
+  return fail(call, "data of " + scalarTypeName(view.dtype) + " where " +
+                        scalarTypeName(wanted) + " is expected");
 }
 
-WeightForms::Failure WeightForms::planLookup(const Node &call) {
+LogicalResult WeightForms::planLookup(const Node &call) {
   const TensorView *indices = viewOf(call, "indices");
   std::optional<ScalarType> type = paletteIndexType(call);
   const ValueInfo *lut = infoOf(call, "lut");
   // The lowering says what is wrong with the table.
   if (!indices || !type || !isIntegerOrBool(indices->dtype) ||
       lut->sizes.size() != indices->shape.size() + 2)
-    return std::nullopt;
-  if (std::optional<std::string> message = checkPacked(*indices, *type))
-    return Error{&call, *message};
+    return success();
+  if (failed(checkPacked(call, *indices, *type)))
+    return failure();
   use(call, "indices", {*type, SmallVector<int64_t>(indices->shape)});
-  return std::nullopt;
+  return success();
 }
 
-WeightForms::Failure WeightForms::planSparse(const Node &call) {
+LogicalResult WeightForms::planSparse(const Node &call) {
   const TensorView *mask = viewOf(call, "mask");
   const TensorView *values = viewOf(call, "nonzero_data");
   if (mask && isIntegerOrBool(mask->dtype)) {
-    if (std::optional<std::string> message =
-            checkPacked(*mask, ScalarType::UInt1))
-      return Error{&call, *message};
+    if (failed(checkPacked(call, *mask, ScalarType::UInt1)))
+      return failure();
     if (mask->dtype != ScalarType::UInt1) {
       std::optional<int64_t> kept = countOnes(*mask);
       if (!kept)
-        return Error{&call, "mask must have only 0 and 1 values"};
+        return fail(call, "mask must have only 0 and 1 values");
       if (values && *kept != values->numElements())
-        return Error{&call,
-                     ("nonzero_data has " + Twine(values->numElements()) +
-                      " elements, mask keeps " + Twine(*kept))
-                         .str()};
+        return fail(call, "nonzero_data has " + Twine(values->numElements()) +
+                              " elements, mask keeps " + Twine(*kept));
     }
     use(call, "mask", {ScalarType::UInt1, SmallVector<int64_t>(mask->shape)});
   }
@@ -439,12 +441,12 @@ WeightForms::Failure WeightForms::planSparse(const Node &call) {
       !isCompressionCall(*consumers.front(), "lut_to_dense") ||
       !isIntegerOrBool(values->dtype) ||
       !isResultOf(*consumers.front(), "indices", call))
-    return std::nullopt;
+    return success();
   std::optional<ScalarType> type = paletteIndexType(*consumers.front());
   if (type && isSubByte(*type) &&
       use(call, "nonzero_data", {*type, SmallVector<int64_t>(values->shape)}))
     narrow.insert(&call);
-  return std::nullopt;
+  return success();
 }
 
 /// An entry `quantization_n_bits` beside the data, where a compressor left one.
@@ -526,15 +528,28 @@ static bool isKeptIn(ScalarType type, ScalarType storage) {
   }
 }
 
-WeightForms::Failure
-WeightForms::planBlockwise(const Node &call, const BlockwiseCall &blockwise) {
-  if (!blockwise.complaint.empty())
-    return Error{&call, blockwise.complaint};
+LogicalResult WeightForms::checkBlockSize(const Node &call) {
+  SmallVector<int64_t> extents = staticShape(*infoOf(call, "input"));
+  ArrayRef<Argument> sizes = blockSizes(call);
+  if (sizes.size() != extents.size())
+    return fail(call, "block_size must have an entry for each axis");
+  for (auto [extent, size] : llvm::zip_equal(extents, sizes))
+    if (int64_t block = blockAlong(extent, size);
+        block == 0 || extent % block != 0)
+      return fail(call, "blocks of " + Twine(block) +
+                            " do not divide an extent of " + Twine(extent));
+  return success();
+}
+
+LogicalResult WeightForms::planBlockwise(const Node &call,
+                                         const BlockwiseCall &blockwise) {
+  if (isAffine(call) && failed(checkBlockSize(call)))
+    return failure();
   const ValueInfo &info = call.argument(blockwise.data).asNode()->info();
   // torch also quantizes to wider integers; those are dequantized by
   // arithmetic.
   if (isTorchsOwn(call) && scalarTypeBits(info.dtype) > 8)
-    return std::nullopt;
+    return success();
   const TensorView *data = viewOf(call, blockwise.data);
   ScalarType type = info.dtype;
   const ValueInfo *scale = infoOf(call, blockwise.scale);
@@ -549,11 +564,10 @@ WeightForms::planBlockwise(const Node &call, const BlockwiseCall &blockwise) {
   } else if (data && isIntegerOrBool(data->dtype)) {
     std::optional<ScalarType> stated = dataType(call, blockwise, *data);
     if (!stated || !isKeptIn(*stated, data->dtype))
-      return Error{&call, ("data of " + scalarTypeName(data->dtype) +
-                           (stated ? " cannot be of the quantized type " +
-                                         scalarTypeName(*stated)
-                                   : Twine(" of a width other than 2, 4, 8")))
-                              .str()};
+      return fail(call, "data of " + scalarTypeName(data->dtype) +
+                            (stated ? " cannot be of the quantized type " +
+                                          scalarTypeName(*stated)
+                                    : Twine(" of a width other than 2, 4, 8")));
     type = *stated;
     use(call, blockwise.data, {type, SmallVector<int64_t>(data->shape)});
   }
@@ -572,7 +586,7 @@ WeightForms::planBlockwise(const Node &call, const BlockwiseCall &blockwise) {
   if (fits(blockwise.zeroPoint) && isIntegerOrBool(type) &&
       isIntegerOrBool(viewOf(call, blockwise.zeroPoint)->dtype))
     use(call, blockwise.zeroPoint, {type, blockwise.blocks});
-  return std::nullopt;
+  return success();
 }
 
 void WeightForms::planActivation(const Node &call) {
@@ -618,8 +632,9 @@ corten::narrowWeights(const Program &program) {
   WeightForms forms;
   std::vector<std::pair<std::string, ScalarType>> result;
   // What is wrong with a program is said when it is converted.
-  if (forms.plan(program, program.main, nodes,
-                 [](const Node &) { return false; }))
+  if (failed(forms.plan(
+          program, program.main, nodes, [](const Node &) { return false; },
+          [](const Node &, const Twine &) {})))
     return result;
   for (const InputSpec &spec : program.inputs)
     if (ArrayRef<WeightForm> wanted = forms.formsOf(spec.weight);

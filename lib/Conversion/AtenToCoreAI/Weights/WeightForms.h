@@ -35,8 +35,6 @@ struct BlockwiseCall {
   llvm::SmallVector<int64_t> blocks;
   /// The type of the quantized data as the call states it.
   std::optional<ScalarType> declared;
-  /// Why the call is malformed; empty otherwise.
-  std::string complaint;
 };
 
 /// The call in these terms, if it is one.
@@ -67,19 +65,17 @@ public:
     /// Index into the forms of the weight.
     unsigned form = 0;
   };
-  struct Error {
-    const Node *node = nullptr;
-    std::string message;
-  };
+  /// Told what is wrong with a call.
+  using Report = llvm::function_ref<void(const Node &, const llvm::Twine &)>;
 
   /// Looks at `root` and the graphs inside it. `weights` are the nodes that
   /// stand for weights, with their index into Program::weights; calls that
-  /// `isOpaque` tells take them as they are. Returns what is wrong with the
-  /// program, if anything.
-  std::optional<Error>
-  plan(const Program &program, const Graph &root,
-       llvm::ArrayRef<std::pair<const Node *, int>> weights,
-       llvm::function_ref<bool(const Node &)> isOpaque);
+  /// `isOpaque` tells take them as they are. Fails where `report` was told of
+  /// something.
+  llvm::LogicalResult plan(const Program &program, const Graph &root,
+                           llvm::ArrayRef<std::pair<const Node *, int>> weights,
+                           llvm::function_ref<bool(const Node &)> isOpaque,
+                           Report report);
 
   /// The form that a call takes an operand in; null if it is no weight, or is
   /// taken as it is.
@@ -95,12 +91,16 @@ public:
   int weightOf(const Node &node) const;
 
 private:
-  using Failure = std::optional<Error>;
-  Failure visit(const Graph &graph);
-  Failure planCall(const Node &call);
-  Failure planLookup(const Node &call);
-  Failure planSparse(const Node &call);
-  Failure planBlockwise(const Node &call, const BlockwiseCall &blockwise);
+  llvm::LogicalResult fail(const Node &call, const llvm::Twine &what);
+  llvm::LogicalResult visit(const Graph &graph);
+  llvm::LogicalResult planCall(const Node &call);
+  llvm::LogicalResult planLookup(const Node &call);
+  llvm::LogicalResult planSparse(const Node &call);
+  llvm::LogicalResult planBlockwise(const Node &call,
+                                    const BlockwiseCall &blockwise);
+  llvm::LogicalResult checkPacked(const Node &call, const TensorView &view,
+                                  ScalarType wanted);
+  llvm::LogicalResult checkBlockSize(const Node &call);
   void planActivation(const Node &call);
   llvm::SmallVector<unsigned> bindOperands(const Node &call);
   bool use(const Node &call, llvm::StringRef parameter, WeightForm form);
@@ -112,6 +112,7 @@ private:
 
   const Program *program = nullptr;
   llvm::function_ref<bool(const Node &)> isOpaque;
+  Report report;
   llvm::DenseMap<const Node *, int> weights;
   llvm::DenseMap<const Node *, llvm::SmallVector<const Node *, 1>> users;
   llvm::DenseMap<std::pair<const Node *, unsigned>, Use> uses;
