@@ -1,5 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""How operations are counted, by one rule for every contender."""
+"""How operations are counted, by one rule for every contender.
+
+It is that of ``corten ops`` (``corten/Inspect/OpCount.h``), to which
+``benchmarks/tests/test_ops.py`` holds it, but that graphs count. It is written in
+terms of coreai-core, because the official contender runs where corten is not.
+"""
 
 from __future__ import annotations
 

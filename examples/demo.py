@@ -16,8 +16,7 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from coreai._compiler.ir import WalkResult
-from coreai.authoring import AIModelAsset, AIProgram
+from coreai.authoring import AIModelAsset
 from coreai.runtime import NDArray
 from rich.console import Console
 from rich.table import Table
@@ -43,19 +42,6 @@ def make_model() -> tuple[torch.nn.Module, torch.Tensor]:
     )
     model = ViTForImageClassification(config).eval()
     return model, torch.randn(1, 3, 224, 224)
-
-
-def count_ops(program: AIProgram) -> int:
-    count = 0
-
-    def visit(op: object) -> WalkResult:
-        nonlocal count
-        count += 1
-        return WalkResult.ADVANCE
-
-    for top in program._mlir_module.body.operations:
-        top.operation.walk(visit)
-    return count
 
 
 class Stages:
@@ -134,14 +120,14 @@ def main() -> int:
         converter = coreai_torch.TorchConverter()
         converter.add_exported_program(exported, output_names=["logits"])
         program = converter.to_coreai()
-    stages.note(f"{count_ops(program)} ops")
+    stages.note(f"{sum(converter.report().operations.values())} ops")
     with stages.stage("optimize"):
         program.optimize()
-    stages.note(f"{count_ops(program)} ops")
     with stages.stage("save"):
         program.save_asset(path)
     size = sum(f.stat().st_size for f in path.rglob("*") if f.is_file())
-    stages.note(f"{path}, {size / 1e6:.1f} MB")
+    ops = corten.open(path).ops()["total"]
+    stages.note(f"{path}, {size / 1e6:.1f} MB, {ops} ops")
 
     largest = float(np.abs(expected).max())
     is_right = True
