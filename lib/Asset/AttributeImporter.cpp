@@ -29,7 +29,10 @@ Type AttributeImporter::type(Type type) {
   return result;
 }
 
-Type AttributeImporter::translate(Type type) {
+/// What tensors are made of; nothing for types of other kinds.
+static Type elementType(Type type) {
+  MLIRContext *context = type.getContext();
+  Builder builder(context);
   auto complex = [](Type element) { return ComplexType::get(element); };
   auto integer = [&](unsigned width, bool isSigned) -> Type {
     return IntegerType::get(
@@ -81,6 +84,13 @@ Type AttributeImporter::translate(Type type) {
       .Case([&](aicode::UInt6Type) { return integer(6, false); })
       .Case([&](aicode::UInt3Type) { return integer(3, false); })
       .Case([&](aicode::UInt1Type) { return integer(1, false); })
+      .Default(Type());
+}
+
+Type AttributeImporter::translate(Type type) {
+  if (Type element = elementType(type))
+    return element;
+  return llvm::TypeSwitch<Type, Type>(type)
       .Case([&](aicode::TensorType tensor) -> Type {
         Type element = this->type(tensor.getElementType());
         Attribute encoding;
