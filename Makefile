@@ -24,7 +24,7 @@ build: ## build the libraries, the tools, the Python extension and the tests
 	@scripts/setup all
 
 demo: ## build what it needs; convert, save and run a vision transformer
-	@scripts/setup _native corten
+	@scripts/setup --demo _native corten
 	@.venv/bin/python examples/demo.py
 
 test: build ## lint, lit, unit tests, the fuzz corpus, pytest
