@@ -3,11 +3,8 @@
 
 from __future__ import annotations
 
-import io
-import json
-import math
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -15,13 +12,16 @@ import torch
 from coreai.authoring import AIModelAsset
 
 import corten
+from coreai_torch._progress import QUIET_VARIABLE, is_set
 from coreai_torch.converter import TorchConverter
 from coreai_torch.debugging._culprits import Culprit, CulpritFinder, module_label
-from coreai_torch.debugging._judging import OUTPUT, Comparison, Tolerance
+from coreai_torch.debugging._judging import Tolerance
 from coreai_torch.debugging._locations import Location, all_operations, entry_graph
 from coreai_torch.debugging._reference import decomposed, find_reference
-from coreai_torch.debugging._reports import as_dict, junit
 from coreai_torch.debugging._two_runs import Run
+from corten._judging import Comparison
+from corten._progress import Progress
+from corten._verification import SIGNS, Outcome, severity
 
 if TYPE_CHECKING:
     from coreai.authoring import AIProgram
@@ -33,45 +33,17 @@ __all__ = ["Comparison", "Culprit", "Verification", "verify"]
 _ROWS_OF_MODULE = 3
 
 
-def _severity(comparison: Comparison) -> tuple[int, float]:
-    """Orders comparisons: failures, rewrites, what passed, each by its error."""
-    rank = {"fail": 3, "rewritten": 2, "pass": 1}.get(comparison.status, 0)
-    return rank, 0.0 if math.isnan(comparison.excess) else comparison.excess
-
-
 @dataclass
-class Verification:
+class Verification(Outcome):
     """What came of comparing a model with its converted program."""
 
-    #: Of all nodes that both have, in the order of the graph; outputs last.
-    comparisons: list[Comparison]
     #: Where differences begin, each with the fewest nodes that show it.
-    culprits: list[Culprit]
-    #: The script that was written, if there was a difference.
-    script: Path | None = None
-    #: Where the program ran: ``"engine"`` or ``"interpreter"``.
-    backend: str = "engine"
-
-    @property
-    def first_divergence(self) -> Comparison | None:
-        """The first that differs, in the order of the graph."""
-        return next((c for c in self.comparisons if c.status == "fail"), None)
-
-    @property
-    def passed(self) -> bool:
-        """Whether nothing differs, and anything could be compared."""
-        return not self.failed and any(c.status == "pass" for c in self.comparisons)
-
-    @property
-    def failed(self) -> list[Comparison]:
-        """What differs, the worst first."""
-        failed = [c for c in self.comparisons if c.status == "fail"]
-        return sorted(failed, key=_severity, reverse=True)
+    culprits: Sequence[Culprit] = ()
 
     def by_module(self) -> dict[tuple[str, str], list[Comparison]]:
         """Return the comparisons by path and class of modules, worst first."""
         modules: dict[tuple[str, str], list[Comparison]] = {}
-        for comparison in sorted(self.comparisons, key=_severity, reverse=True):
+        for comparison in sorted(self.comparisons, key=severity, reverse=True):
             key = (comparison.module, comparison.module_class)
             modules.setdefault(key, []).append(comparison)
         return modules
@@ -85,46 +57,6 @@ class Verification:
             for op_id in comparison.op_ids
         }
 
-    def assert_close(self, *, outputs_only: bool = False) -> None:
-        """Raise ``AssertionError`` if anything differs.
-
-        Args:
-            outputs_only: Whether only outputs of the program count.
-        """
-        considered = [
-            c for c in self.comparisons if not outputs_only or c.operator == OUTPUT
-        ]
-        failed = [c for c in considered if c.status == "fail"]
-        if not failed:
-            if not any(c.status == "pass" for c in considered):
-                msg = "nothing of the two programs could be compared"
-                raise AssertionError(msg)
-            return
-        text = io.StringIO()
-        self.write(text)
-        raise AssertionError(
-            f"{len(failed)} of {len(considered)} values differ\n{text.getvalue()}"
-        )
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return what JSON can hold."""
-        first = self.first_divergence
-        return {
-            "passed": self.passed,
-            "backend": self.backend,
-            "first_divergence": as_dict(first) if first else None,
-            "culprits": [culprit.describe() for culprit in self.culprits],
-            "comparisons": [as_dict(comparison) for comparison in self.comparisons],
-        }
-
-    def write_json(self, path: str | Path) -> None:
-        """Write all of it as JSON."""
-        Path(path).write_text(json.dumps(self.to_dict(), indent=2) + "\n")
-
-    def write_junit(self, path: str | Path, suite: str = "verify") -> None:
-        """Write a report in JUnit's form: a test case for each value."""
-        Path(path).write_text(junit(self.comparisons, suite))
-
     def write(self, output: TextIO | None = None) -> None:
         """Write a table by modules, the worst first, and where it goes wrong."""
         from coreai_torch.debugging.table_writer import (
@@ -134,13 +66,8 @@ class Verification:
             _write_table,
         )
 
-        counts = {
-            status: sum(c.status == status for c in self.comparisons)
-            for status in ("pass", "fail", "unknown", "rewritten")
-        }
         spec = _TableSpec(
-            f"{counts['fail']} of {counts['fail'] + counts['pass']} values differ, "
-            f"{counts['unknown']} could not be compared",
+            self.title(),
             (
                 _Column("module"),
                 _Column("node"),
@@ -151,7 +78,6 @@ class Verification:
                 _Column("", no_wrap=True),
             ),
         )
-        signs = {"pass": "✓", "fail": "✗", "unknown": "?", "rewritten": "~"}
         for comparisons in self.by_module().values():
             label = module_label(comparisons[0])
             failed = sum(c.status == "fail" for c in comparisons)
@@ -167,7 +93,7 @@ class Verification:
                             comparison.place,
                             f"{comparison.psnr:.1f}" if known else "",
                             f"{comparison.largest_error:.3g}" if known else "",
-                            signs[comparison.status],
+                            SIGNS[comparison.status],
                         ),
                         "red" if comparison.status == "fail" else "",
                     )
@@ -177,10 +103,11 @@ class Verification:
                 more = f"... and {len(comparisons) - len(shown)} more"
                 spec.add(_Row(("", more, "", "", "", "", "")))
         _write_table(spec, output)
-        if counts["rewritten"]:
+        rewritten = sum(c.status == "rewritten" for c in self.comparisons)
+        if rewritten:
             print(
-                f"{counts['rewritten']} values are others after a rewrite (~); all "
-                "outputs agree, so the program is right.",
+                f"{rewritten} values are others after a rewrite (~) and lead to no "
+                "wrong output.",
                 file=output,
             )
         if self.culprits:
@@ -189,11 +116,6 @@ class Verification:
             print(f"  {culprit.describe()}", file=output)
         if self.script is not None:
             print(f"To see it on its own: python {self.script}", file=output)
-
-    def __str__(self) -> str:
-        text = io.StringIO()
-        self.write(text)
-        return text.getvalue()
 
 
 def _export(model: torch.nn.Module, inputs: Any) -> ExportedProgram:
@@ -251,6 +173,74 @@ def _open(path: str | Path) -> AIProgram:
     return AIModelAsset.load(path).program
 
 
+@dataclass(frozen=True)
+class Comparing:
+    """How two programs are compared; see :func:`verify`."""
+
+    entry_point: str = "main"
+    tolerance: Tolerance = field(default_factory=lambda: Tolerance(None, None))
+    backend: str | None = None
+    precision: str | None = None
+    #: What outputs, states and nodes should be instead of what the model gives.
+    expected: Mapping[str, Any] = field(default_factory=dict)
+    #: Where a script is written.
+    folder: str | Path = "."
+
+    def compare(
+        self,
+        model: torch.nn.Module | ExportedProgram,
+        program: AIProgram | None,
+        inputs: Any,
+        progress: Progress,
+    ) -> Verification:
+        """Compare a model with a program, or with what it is converted to here."""
+        if program is None:
+            progress.show("converting")
+            program = _converted(model, inputs, self.entry_point)
+        _check_debug_information(program, self.entry_point)
+        progress.show("running the model")
+        reference = find_reference(
+            model, program, self.entry_point, inputs, self.tolerance
+        )
+        progress.show("running the program")
+        run = Run(
+            reference,
+            program,
+            self.entry_point,
+            self.tolerance,
+            self.backend,
+            self.precision,
+            self.expected,
+        )
+        of_nodes = run.compare(lambda fraction: progress.show("comparing", fraction))
+        outputs = run.compare_outputs(of_nodes)
+        finder = CulpritFinder(run, of_nodes)
+        finder.mark_rewritten()
+        culprits = []
+        if self._is_narrowed(run, of_nodes):
+            progress.show("narrowing down what differs")
+            culprits = finder.find()
+        result = Verification(
+            [*of_nodes.values(), *outputs], culprits, backend=run.backend
+        )
+        script = culprits[0].script() if culprits else None
+        if script is not None:
+            path = Path(self.folder) / f"reproduce_{culprits[0].nodes[-1].name}.py"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(script)
+            result.script = path
+        return result
+
+    def _is_narrowed(self, run: Run, of_nodes: Mapping[str, Comparison]) -> bool:
+        """Whether a conversion may be at fault for an output that is wrong."""
+        if not run.failed_outputs or self.precision is not None:
+            # What rounding does is no fault of a conversion.
+            return False
+        # Where the model agrees, it is the model that gives something else.
+        has_failed = any(c.status == "fail" for c in of_nodes.values())
+        return has_failed or not self.expected
+
+
 def verify(
     model: torch.nn.Module | ExportedProgram,
     program: AIProgram | str | Path | None = None,
@@ -264,6 +254,7 @@ def verify(
     quiet: bool = False,
     backend: str | None = None,
     precision: str | None = None,
+    expected: Mapping[str, Any] | None = None,
 ) -> Verification:
     """Compare a model with what it was converted to, value by value.
 
@@ -285,13 +276,15 @@ def verify(
         entry_point: The graph of the program that the model is.
         folder: Where the script is written.
         output: Where the table goes; the standard output by default.
-        quiet: Whether no table is written.
+        quiet: Whether no table is written, and no bar is shown on a terminal.
         backend: Where the program runs: "engine", or "interpreter" for the one of
             coreai-core. By default the engine, and the interpreter, with a
             warning, for what the engine cannot run.
         precision: "bf16" or "int8": what products are computed in on the engine.
             What that costs is the PSNR of each value; since all differences are
             meant, none is narrowed down.
+        expected: What outputs, states and nodes should be, by name, where that is
+            not what the model gives: arrays that somebody else recorded.
 
     Raises:
         TypeError: If ``model`` is neither.
@@ -307,26 +300,11 @@ def verify(
             f"got {type(model).__name__}"
         )
         raise TypeError(msg)
-    if program is None:
-        program = _converted(model, inputs, entry_point)
-    _check_debug_information(program, entry_point)
-    tolerance = Tolerance(rtol, atol)
-    reference = find_reference(model, program, entry_point, inputs, tolerance)
-    run = Run(reference, program, entry_point, tolerance, backend, precision)
-    of_nodes = run.compare()
-    outputs = run.compare_outputs(of_nodes)
-    finder = CulpritFinder(run, of_nodes)
-    finder.mark_rewritten()
-    # What rounding does is no fault of a conversion.
-    is_narrowed = run.failed_outputs and precision is None
-    culprits = finder.find() if is_narrowed else []
-    result = Verification([*of_nodes.values(), *outputs], culprits, backend=run.backend)
-    script = culprits[0].script() if culprits else None
-    if script is not None:
-        path = Path(folder) / f"reproduce_{culprits[0].nodes[-1].name}.py"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(script)
-        result.script = path
+    comparing = Comparing(
+        entry_point, Tolerance(rtol, atol), backend, precision, expected or {}, folder
+    )
+    with Progress(not quiet and not is_set(QUIET_VARIABLE)) as progress:
+        result = comparing.compare(model, program, inputs, progress)
     if not quiet:
         result.write(output)
     return result

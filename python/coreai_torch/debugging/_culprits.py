@@ -20,18 +20,15 @@ from coreai_torch.debugging import _session
 from coreai_torch.debugging._narrow import Narrower, Part
 from coreai_torch.debugging._torch_run import producers
 from coreai_torch.debugging._two_runs import Run, comparison_of, source_of
-from coreai_torch.debugging.comparator import (
-    _Pairing,
-    is_close,
-    largest_difference,
-)
+from coreai_torch.debugging.comparator import _Pairing
 from coreai_torch.debugging.torch_utils import (
     _default_node_filter,
     _operator_name,
 )
+from corten._judging import is_close, largest_difference
 
 if TYPE_CHECKING:
-    from coreai_torch.debugging._judging import Comparison
+    from corten._judging import Comparison
 
 #: How many differences are narrowed down.
 _MAX_CULPRITS = 3

@@ -34,6 +34,7 @@ from coreai_torch.debugging._locations import (
     symbol_name,
 )
 from corten._coreai_runtime import AIModel, NDArray, interpreter, is_installed
+from corten._judging import comparable as comparable
 
 if TYPE_CHECKING:
     from coreai.authoring import AIProgram
@@ -271,13 +272,6 @@ def array_of(value: Any) -> Array:
     if isinstance(value, OfficialNDArray):
         return np.array(value.numpy())
     return np.asarray(value)
-
-
-def comparable(array: Array) -> Array:
-    """The array in a type that numpy can compute with."""
-    if array.dtype.kind == "V" or array.dtype.type.__module__.startswith("ml_dtypes"):
-        return array.astype(np.float32)
-    return array
 
 
 _NUMPY_TYPES = {

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 from coreai_torch.debugging import _session
 from coreai_torch.debugging._engine import inspector_of
-from coreai_torch.debugging._judging import OUTPUT, Comparison, Tolerance
+from coreai_torch.debugging._judging import Tolerance
 from coreai_torch.debugging._locations import Location, all_operations, entry_graph
 from coreai_torch.debugging.comparator import output_pairings
 from coreai_torch.debugging.source_annotator import _should_exclude_location
+from corten._judging import OUTPUT, Comparison, output_comparison
 
 if TYPE_CHECKING:
     from coreai.authoring import AIProgram
@@ -110,7 +111,7 @@ def compare_values(
             tolerance.judge(comparison, [(expected[place], actual)])
             found.append(comparison)
     for name, value in expected_outputs.items():
-        comparison = Comparison(name, OUTPUT, "", OUTPUT, None, ())
+        comparison = output_comparison(name)
         tolerance.judge_output(comparison, value, values.outputs.get(name))
         found.append(comparison)
     if all(c.status != "fail" for c in found if c.operator == OUTPUT):

@@ -5,18 +5,20 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import torch
 
 from coreai_torch.debugging import _session
 from coreai_torch.debugging._engine import EngineInspector, inspector_of
-from coreai_torch.debugging._judging import OUTPUT, Comparison, Tolerance
+from coreai_torch.debugging._judging import Tolerance
 from coreai_torch.debugging._locations import Location, all_operations, entry_graph
 from coreai_torch.debugging._slice import is_tensor
 from coreai_torch.debugging.source_annotator import _should_exclude_location
 from coreai_torch.debugging.utils import LocationInfo
+from corten._judging import Comparison, output_comparison
 
 if TYPE_CHECKING:
     from coreai.authoring import AIProgram
@@ -105,6 +107,7 @@ class Run:
         tolerance: Tolerance,
         backend: str | None,
         precision: str | None = None,
+        expected: Mapping[str, Any] | None = None,
     ) -> None:
         self.reference = reference
         self.program = program
@@ -113,6 +116,8 @@ class Run:
         self.graph = entry_graph(program._mlir_module, entry_point)
         self.nodes = {node.name: node for node in reference.exported.graph.nodes}
         self.pairings = reference.pairings
+        self._types = self._result_types()
+        self._expected = self._taken_over(expected or {})
         self._inspector = _inspector(program, entry_point, backend, precision)
         self.observed, self.outputs = self._run_converted()
         #: Outputs that are wrong -> the node that makes each of them.
@@ -123,6 +128,20 @@ class Run:
         """Where the converted program runs."""
         is_engine = isinstance(self._inspector, EngineInspector)
         return "engine" if is_engine else "interpreter"
+
+    def _taken_over(self, expected: Mapping[str, Any]) -> dict[str, Any]:
+        """Those that are outputs; the values of others become the reference's."""
+        outputs = {n: value for n, value in expected.items() if n in self._types}
+        nodes = {n: value for n, value in expected.items() if n not in outputs}
+        unknown = [name for name in nodes if name not in self.pairings]
+        if unknown:
+            msg = (
+                f"the program has no output and no node {unknown[0]!r}; outputs are "
+                f"{list(self._types)}"
+            )
+            raise ValueError(msg)
+        self.reference.values.update(nodes)
+        return outputs
 
     def _run_converted(self) -> tuple[dict[Any, Any], dict[str, _session.Array]]:
         wanted = {p.target_id for pairs in self.pairings.values() for p in pairs}
@@ -143,12 +162,13 @@ class Run:
         )
         return dict(values)
 
-    def compare(self) -> dict[str, Comparison]:
+    def compare(self, progress: Callable[[float], None]) -> dict[str, Comparison]:
         """Compare the values of all nodes that both programs have."""
+        nodes = [node for name, node in self.nodes.items() if name in self.pairings]
         found = {}
-        for name, node in self.nodes.items():
-            if name in self.pairings:
-                found[name] = self.compare_node(node)
+        for done, node in enumerate(nodes):
+            progress(done / len(nodes))
+            found[node.name] = self.compare_node(node)
         return found
 
     def compare_node(self, node: torch.fx.Node) -> Comparison:
@@ -170,7 +190,7 @@ class Run:
             if isinstance(value, (tuple, list)):
                 ours = value[pair.source_output]
             if (
-                isinstance(ours, (torch.Tensor, int, float, bool))
+                isinstance(ours, (torch.Tensor, np.ndarray, int, float, bool))
                 and pair.target_output < len(results)
                 and results[pair.target_output] is not None
             ):
@@ -186,8 +206,7 @@ class Run:
         reference = self.reference
         arguments = {p: a for a, p in reference.binding.placeholders.items()}
         states = {arguments[p]: p for p in reference.states if p in arguments}
-        types = self._result_types()
-        names = [name for name in types if name not in states]
+        names = [name for name in self._types if name not in states]
         returned = reference.returned
         if len(names) < len(returned):
             # Whoever returns a state reads it there.
@@ -203,9 +222,10 @@ class Run:
             *((name, *entry) for name, entry in zip(names, returned, strict=True)),
         ]
         found = []
-        for name, node, value in wanted:
-            comparison = Comparison(name, OUTPUT, "", OUTPUT, source_of(node), ())
-            self._judge_output(comparison, value, types.get(name))
+        for name, node, own in wanted:
+            value = self._expected.get(name, own)
+            comparison = output_comparison(name, source_of(node))
+            self._judge_output(comparison, value, self._types.get(name))
             found.append(comparison)
             if comparison.status == "fail":
                 self.failed_outputs.append((comparison, node))

@@ -30,6 +30,7 @@ from coreai_torch.debugging.inspector import (
 )
 from coreai_torch.debugging.search_strategy import SearchStrategy
 from coreai_torch.debugging.validator import default_strategy
+from corten._judging import is_close, largest_difference
 
 if TYPE_CHECKING:
     import torch
@@ -303,38 +304,6 @@ _VERDICTS = {
     Comparator.Status.PASS: SearchStrategy.ValidationResult.PASS,
     Comparator.Status.FAIL: SearchStrategy.ValidationResult.FAIL,
 }
-
-
-def is_close(
-    expected: NDArray[Any],
-    actual: NDArray[Any],
-    rtol: float,
-    atol: float,
-    equal_nan: bool = True,
-) -> bool:
-    """Compare floats within tolerances, anything else exactly."""
-    kinds = {expected.dtype.kind, actual.dtype.kind}
-    if not kinds & {"f", "c"}:
-        return bool((expected == actual).all())
-    return bool(np.allclose(actual, expected, rtol, atol, equal_nan))
-
-
-def largest_difference(expected: NDArray[Any], actual: NDArray[Any]) -> float:
-    """The largest difference of two arrays; infinite where only one is finite."""
-    if expected.size == 0 or actual.size == 0:
-        return 0.0
-    kinds = expected.dtype.kind + actual.dtype.kind
-    wide = np.complex128 if "c" in kinds else float
-    if "b" not in kinds:
-        with np.errstate(invalid="ignore"):
-            largest = np.abs(np.subtract(expected, actual, dtype=wide)).max()
-        if np.isfinite(largest):
-            return float(largest)
-    ours, theirs = np.broadcast_arrays(expected.astype(wide), actual.astype(wide))
-    same = (ours == theirs) | (np.isnan(ours) & np.isnan(theirs))
-    with np.errstate(invalid="ignore"):
-        difference = np.where(same, 0.0, np.abs(ours - theirs))
-    return float(np.where(np.isnan(difference), np.inf, difference).max())
 
 
 def output_pairings(program: AIProgram, entry_point: str) -> dict[str, list[_Pairing]]:

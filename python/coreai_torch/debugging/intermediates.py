@@ -18,7 +18,7 @@ from coreai_torch.debugging._binding import InputBinding
 from coreai_torch.debugging._engine import inspector_of
 from coreai_torch.debugging._locations import all_operations, entry_graph
 from coreai_torch.debugging._mappings import output_mappings_by_name
-from coreai_torch.debugging.comparator import Comparator, is_close, largest_difference
+from coreai_torch.debugging.comparator import Comparator
 from coreai_torch.debugging.inspector import TorchFXInspector
 from coreai_torch.debugging.table_writer import (
     _Column,
@@ -26,6 +26,7 @@ from coreai_torch.debugging.table_writer import (
     _TableSpec,
     _write_table,
 )
+from corten._judging import is_close, largest_difference
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

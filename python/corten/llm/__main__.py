@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from corten import _command
+from corten._tables import as_text
 
 
 def _generate_parser() -> _command.Parser:
@@ -207,9 +208,9 @@ def evaluate(arguments: Sequence[str]) -> int:
     if options.json:
         print(json.dumps(_as_json(found), indent=2))
     else:
-        print(_report.as_text(_report.summary(found)))
+        print(as_text(_report.summary(found)))
         print()
-        print(_report.as_text(_report.by_position(found)))
+        print(as_text(_report.by_position(found)))
     return _command.Exit.SUCCESS
 
 

@@ -15,9 +15,8 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
+    from corten._tables import Table
     from corten.llm._eval import Evaluation
-
-    Table = tuple[Sequence[str], list[Sequence[str]]]
 
 #: Rows of the table over positions, and points of a plot, at most.
 RANGES, POINTS = 12, 240
@@ -75,20 +74,6 @@ def by_position(found: Evaluation) -> Table:
             ]
         rows.append(row)
     return heads, rows
-
-
-def as_text(table: Table) -> str:
-    """Columns that stand below each other; all but the first to the right."""
-    heads, rows = table
-    lines = [heads, *rows]
-    widths = [max(len(line[i]) for line in lines) for i in range(len(heads))]
-    return "\n".join(
-        "  ".join(
-            cell.ljust(width) if i == 0 else cell.rjust(width)
-            for i, (cell, width) in enumerate(zip(line, widths, strict=True))
-        ).rstrip()
-        for line in lines
-    )
 
 
 def as_html(found: Evaluation) -> str:

@@ -11,6 +11,8 @@ from typing import Any
 
 import ray
 
+from corten import _above
+
 #: Makes a model and the inputs that it is called with.
 Factory = Callable[[], tuple[Any, Any]]
 #: What is wrong with the model of a name.
@@ -45,11 +47,10 @@ def _line(error: BaseException) -> str:
 
 def _complaints(factory: Factory) -> list[str]:
     """Convert a model, and compare each of its values with PyTorch's."""
-    import coreai_torch
-
+    verify_with_torch = _above.part("verify").verify
     model, inputs = factory()
     with tempfile.TemporaryDirectory() as folder:
-        found = coreai_torch.verify(model, None, inputs, quiet=True, folder=folder)
+        found = verify_with_torch(model, None, inputs, quiet=True, folder=folder)
     if found.passed:
         return []
     culprits = [" ".join(culprit.describe().split()) for culprit in found.culprits]

@@ -4,9 +4,11 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
@@ -176,6 +178,120 @@ def test_arrays(verify: Verify, files: Path, tmp_path: Path) -> None:
         "relu": "rewritten",
         "y": "pass",
     }
+
+
+@pytest.fixture
+def recorded(files: Path, tmp_path: Path) -> Callable[..., str]:
+    """Arrays by name in a file: what the archive's program returns, and others."""
+    exported = torch.export.load(files / "model.pt2")
+    x = np.load(files / "inputs.npz")["x"]
+    args, _ = exported.example_inputs
+    (name,) = exported.graph_signature.user_outputs
+
+    def write(shift: float = 0, own: bool = True, **others: Any) -> str:
+        y = exported.module()(*args if own else [torch.from_numpy(x)])
+        path = tmp_path / f"recorded{len(list(tmp_path.iterdir()))}.npz"
+        np.savez(path, **{name: y.detach().numpy() + np.float32(shift)}, **others)
+        return str(path)
+
+    return write
+
+
+def test_an_archive_beside_arrays(
+    verify: Verify, recorded: Callable[..., str], tmp_path: Path
+) -> None:
+    # On what it was exported with, and on what is given.
+    verify("model.pt2", "--reference", recorded())
+    given = ("model.pt2", "--input", "inputs.npz", "--reference")
+    verify(*given, recorded(own=False))
+    verify(*given, recorded(), status=1)
+    # Torch says that nothing goes wrong on the way: the arrays are others.
+    report = tmp_path / "report.xml"
+    arguments = ("--reference", recorded(0.01), "--json", "--junit", str(report))
+    found = json.loads(verify("model.pt2", *arguments, status=1))
+    (wrong,) = [one for one in found["comparisons"] if one["status"] == "fail"]
+    assert (wrong["operator"], found["culprits"]) == ("output", [])
+    assert found["first_divergence"] == wrong
+    assert len(found["comparisons"]) > 4
+    suite = ElementTree.parse(report).getroot()
+    assert (suite.get("name"), suite.get("failures")) == ("model.pt2", "1")
+    # Nodes have names, too.
+    zeros = np.zeros((3, 16), np.float32)
+    arguments = ("--reference", recorded(relu=zeros), "--json")
+    found = json.loads(verify("model.pt2", *arguments))
+    statuses = {one["name"]: one["status"] for one in found["comparisons"]}
+    assert statuses["relu"] == "rewritten"
+    error = verify("model.pt2", "--reference", recorded(nothing=zeros), status=2)
+    assert "no output and no node 'nothing'" in error
+
+
+def test_an_archive_beside_an_asset(verify: Verify, files: Path) -> None:
+    path = files / "as_it_is.aimodel"
+    corten.convert_pt2(files / "model.pt2").save(path)
+    verify("model.pt2", "--reference", str(path))
+    verify("model.pt2", "--input", "inputs.npz")
+
+
+def test_outputs_need_no_torch(
+    verify: Verify, recorded: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(name: str) -> None:
+        raise ImportError(name="torch")
+
+    arrays, wrong = recorded(), recorded(0.01)
+    nodes = recorded(relu=np.zeros((3, 16), np.float32))
+    monkeypatch.setattr("corten._above.part", refuse)
+    found = json.loads(verify("model.pt2", "--reference", arrays, "--json"))
+    assert [one["operator"] for one in found["comparisons"]] == ["output"]
+    text = verify("model.pt2", "--reference", wrong, status=1)
+    assert text.startswith("1 of 1 values differ")
+    for reference in (nodes, "model.pt2", "model.aimodel"):
+        error = verify("model.pt2", "--reference", reference, status=2)
+        assert "torch is not installed; pip install 'corten[torch]'" in error
+
+
+def test_outputs_of_an_asset_import_nothing_else(files: Path) -> None:
+    script = """
+import sys
+
+for name in ("torch", "coreai", "rich", "coreai_torch"):
+    sys.modules[name] = None
+from corten.verify import main
+
+arguments = ["model.aimodel", "--input", "inputs.npz", "--reference"]
+assert main([*arguments, "outputs.npz"]) == 0
+assert main([*arguments, "wrong.npz", "--json"]) == 1
+"""
+    subprocess.run([sys.executable, "-c", script], cwd=files, check=True)
+
+
+class Counter(torch.nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("count", torch.zeros(3))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        self.count.add_(x)
+        return self.count * 2
+
+
+def test_states_beside_arrays(verify: Verify, tmp_path: Path) -> None:
+    exported = torch.export.export(Counter(), (torch.ones(3),))
+    torch.export.save(exported, tmp_path / "counter.pt2")
+    path = tmp_path / "counter.aimodel"
+    model = corten.convert_pt2(tmp_path / "counter.pt2")
+    model.save(path)
+    entry = model.info()["entry_points"][0]
+    (state,), (output,) = entry["states"], entry["outputs"]
+    x, count = np.full(3, 2, np.float32), np.full(3, 5, np.float32)
+    np.savez(tmp_path / "inputs.npz", **{"x": x, state["name"]: count})
+    after = {state["name"]: count + x, output["name"]: 2 * (count + x)}
+    np.savez(tmp_path / "after.npz", **after)
+    given = ("--input", str(tmp_path / "inputs.npz"))
+    beside = ("--reference", str(tmp_path / "after.npz"))
+    for model_file in (path, tmp_path / "counter.pt2"):
+        verify(str(model_file), *given, *beside)
+        verify(str(model_file), *beside, status=1)
 
 
 @pytest.mark.parametrize(
