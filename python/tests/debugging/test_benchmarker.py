@@ -40,8 +40,8 @@ def subject(request):
     return SUBJECTS[request.param]()
 
 
-@pytest.fixture(scope="module")
-def result(subject):
+@pytest.fixture
+def result(subject, backend):
     return asyncio.run(
         benchmark_coreai_program(
             subject.program, subject.arguments, num_runs=3, warmup_runs=1
@@ -120,12 +120,22 @@ def test_times_in_the_source(result):
     assert nothing.getvalue() == "# No valid locations found in operations\n"
 
 
-def test_arguments(subject):
-    benchmarker = CoreAIBenchmarker(subject.program, excluded_operations=())
+@pytest.mark.usefixtures("backend")
+def test_wrong_arguments(subject):
+    def benchmark(**options):
+        asyncio.run(
+            benchmark_coreai_program(subject.program, subject.arguments, **options)
+        )
+
     with pytest.raises(ValueError, match="cannot make 0 runs"):
-        asyncio.run(benchmarker.benchmark(subject.arguments, num_runs=0))
+        benchmark(num_runs=0)
     with pytest.raises(ValueError, match="no graph 'nope'"):
-        CoreAIBenchmarker(subject.program, "nope")
+        benchmark(entry_point="nope")
+
+
+def test_excluded_operations(subject):
+    """The interpreter measures the graph as well; the engine has steps alone."""
+    benchmarker = CoreAIBenchmarker(subject.program, excluded_operations=())
     everything = asyncio.run(benchmarker.benchmark(subject.arguments))
     names = {operation.name for operation, _ in everything.operation_timings}
     assert "coreai.graph" in names

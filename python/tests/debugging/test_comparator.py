@@ -40,6 +40,7 @@ def subject(request):
     return SUBJECTS[request.param]()
 
 
+@pytest.mark.usefixtures("backend")
 @pytest.mark.parametrize("optimized", [False, True])
 def test_a_good_program(subject, optimized, capsys):
     program = SUBJECTS[type(subject.module).__name__.lower()]().program
@@ -59,6 +60,7 @@ def test_a_good_program(subject, optimized, capsys):
     assert not any("permute" in str(entry[0]) for entry in found.op_statuses)
 
 
+@pytest.mark.usefixtures("backend")
 @pytest.mark.parametrize("optimized", [False, True])
 def test_a_lowering_that_is_wrong(subject, optimized):
     converter = TorchConverter(verbose=False)
@@ -80,6 +82,7 @@ def test_a_lowering_that_is_wrong(subject, optimized):
     assert operation.name == "coreai.tanh"
 
 
+@pytest.mark.usefixtures("backend")
 def test_state_may_be_given():
     subject = SUBJECTS["decoder"]()
     other = {name: torch.ones_like(value) for name, value in subject.state.items()}
@@ -88,6 +91,7 @@ def test_state_may_be_given():
     assert found.failed_nodes == []
 
 
+@pytest.mark.usefixtures("backend")
 def test_names_of_either_program():
     class Model(torch.nn.Module):
         def forward(self, a, b):
@@ -107,6 +111,7 @@ def test_names_of_either_program():
         compare(pair, {"a": inputs[0]})
 
 
+@pytest.mark.usefixtures("backend")
 def test_programs_that_do_not_belong_together():
     subject = SUBJECTS["cnn"]()
     other = export(torch.nn.Bilinear(3, 3, 3), (torch.ones(3), torch.ones(3)))
@@ -117,6 +122,7 @@ def test_programs_that_do_not_belong_together():
         comparator(subject.exported, subject.program)
 
 
+@pytest.mark.usefixtures("backend")
 def test_nan_on_both_sides():
     exported = export(_Square(), (torch.ones(2),))
     program = TorchConverter(verbose=False).add_exported_program(exported).to_coreai()
@@ -131,6 +137,7 @@ class _Square(torch.nn.Module):
         return x * x
 
 
+@pytest.mark.usefixtures("backend")
 def test_nodes_with_several_results():
     class Model(torch.nn.Module):
         def forward(self, x):
@@ -147,6 +154,7 @@ def test_nodes_with_several_results():
     assert statuses["min_1"] is Status.PASS
 
 
+@pytest.mark.usefixtures("backend")
 def test_a_check_of_ones_own(subject):
     seen = []
 

@@ -71,6 +71,12 @@ def test_values(subject: Any) -> None:
     assert known["engine"] >= known["interpreter"]
 
 
+def test_tools_follow_the_runtime(backend: str) -> None:
+    """So that the tests that ask for a back end have it."""
+    inspector = inspector_of(SUBJECTS["cnn"]().program, "main")
+    assert isinstance(inspector, EngineInspector) == (backend == "engine")
+
+
 def test_some_values_and_then_others() -> None:
     subject = SUBJECTS["cnn"]()
     ids: list[Any] = numbers(subject.program)

@@ -15,6 +15,7 @@ from support.cases import export
 from support.debugging import SUBJECTS
 
 from coreai_torch import TorchConverter
+from coreai_torch.debugging._engine import inspector_of
 from coreai_torch.debugging._session import LoadedProgram
 from coreai_torch.debugging.debug_info import parse_debug_infos, strip_debug_info
 from coreai_torch.debugging.graph import create_graph_from_coreai_program
@@ -65,12 +66,13 @@ def test_torch_values(subject):
         assert values["output"] is not None
 
 
+@pytest.mark.usefixtures("backend")
 def test_running_changes_nothing(subject):
     before = {k: v.clone() for k, v in subject.exported.state_dict.items()}
     inputs = [value.clone() for value in subject.args]
     for _ in range(2):
         ask(TorchFXInspector(subject.exported), ["add"], subject.args)
-        ask(_ProgramInspector(subject.program, "main"), [0], subject.arguments)
+        ask(inspector_of(subject.program, "main"), [0], subject.arguments)
     for name, value in subject.exported.state_dict.items():
         assert torch.equal(value, before[name]), name
     assert all(map(torch.equal, inputs, subject.args))
@@ -103,13 +105,14 @@ class _Difference(torch.nn.Module):
         return a - b
 
 
+@pytest.mark.usefixtures("backend")
 @pytest.mark.parametrize("optimized", [False, True])
 def test_values_on_the_runtime(subject, optimized):
     program = convert(subject.exported)
     if optimized:
         program.optimize()
     graph = create_graph_from_coreai_program(program._mlir_module, "main")
-    inspector = _ProgramInspector(program, "main")
+    inspector = inspector_of(program, "main")
     ours = ask(inspector, graph.get_op_ids(), subject.arguments)
     mapping = get_torch_to_coreai_output_mapping(program)
     theirs = ask(TorchFXInspector(subject.exported), mapping, subject.inputs)
@@ -150,6 +153,7 @@ def test_values_on_the_runtime(subject, optimized):
             assert list(ours[node.op_id][0].shape) == list(shape)
 
 
+@pytest.mark.usefixtures("backend")
 def test_results_of_one_operation_stay_in_order():
     """The runtime shows them in any order, another one in each run."""
 
@@ -161,7 +165,7 @@ def test_results_of_one_operation_stay_in_order():
     program = convert(exported)
     mapping = get_torch_to_coreai_output_mapping(program)
     entry, second = mapping["split_with_sizes"], mapping["view_1"]
-    inspector = _ProgramInspector(program, "main")
+    inspector = inspector_of(program, "main")
     for _ in range(4):
         values = ask(inspector, [entry.target_op_id], {"x": torch.arange(10.0)})
         found = [value.tolist() for value in values[entry.target_op_id]]
@@ -173,6 +177,7 @@ def test_results_of_one_operation_stay_in_order():
     assert len(inspector.last_outputs) == 5
 
 
+@pytest.mark.usefixtures("backend")
 @pytest.mark.parametrize("how", ["release", "stripped"])
 def test_programs_without_lines(subject, how):
     modes = {
@@ -186,7 +191,7 @@ def test_programs_without_lines(subject, how):
 
     def num_known(program):
         graph = create_graph_from_coreai_program(program._mlir_module, "main")
-        inspector = _ProgramInspector(program, "main")
+        inspector = inspector_of(program, "main")
         values = ask(inspector, graph.get_op_ids(), subject.arguments)
         return sum(value is not None for value in values.values())
 
@@ -194,6 +199,7 @@ def test_programs_without_lines(subject, how):
     assert str(program) == text
 
 
+@pytest.mark.usefixtures("backend")
 def test_narrow_types():
     class Model(torch.nn.Module):
         def forward(self, x):
@@ -206,14 +212,15 @@ def test_narrow_types():
     np.testing.assert_array_equal(values["exp"][0], torch.exp(x).float().numpy())
     program = convert(exported)
     entry = get_torch_to_coreai_output_mapping(program)["mul"]
-    values = ask(_ProgramInspector(program, "main"), [entry.target_op_id], {"x": x})
+    values = ask(inspector_of(program, "main"), [entry.target_op_id], {"x": x})
     found = values[entry.target_op_id][0]
     assert found.dtype == np.float32
     assert np.isnan(found).tolist() == [False, False, True]
 
 
+@pytest.mark.usefixtures("backend")
 def test_wrong_inputs(subject):
-    inspector = _ProgramInspector(subject.program, "main")
+    inspector = inspector_of(subject.program, "main")
     with pytest.raises(TypeError, match="dictionary by name, got tuple"):
         ask(inspector, [0], subject.args)
     first, *_ = subject.inputs
@@ -223,12 +230,13 @@ def test_wrong_inputs(subject):
     with pytest.raises(ValueError, match=r"it has no \['extra'\]"):
         ask(inspector, [0], {**subject.arguments, "extra": 1})
     with pytest.raises(ValueError, match="no graph 'nope'"):
-        _ProgramInspector(subject.program, "nope")
+        inspector_of(subject.program, "nope")
 
 
+@pytest.mark.usefixtures("backend")
 def test_inputs_of_all_kinds():
     subject = SUBJECTS["cnn"]()
-    inspector = CoreAIInspector(LoadedProgram(subject.program).model)
+    inspector = inspector_of(subject.program, "main")
     results = []
     array = subject.inputs["x"].numpy()
     for value in (array, array.tolist(), NDArray(array), subject.inputs["x"].double()):
@@ -239,6 +247,7 @@ def test_inputs_of_all_kinds():
 
 
 def test_compile_identifiers(subject):
+    """The interpreter's own numbers; the engine goes by those of operations."""
     loaded = LoadedProgram(subject.program)
     records = parse_debug_infos(loaded.model._debug_infos)
     everything = CoreAIInspector.get_all_compile_identifiers(records)
@@ -254,6 +263,7 @@ def test_compile_identifiers(subject):
 
 
 def test_the_program_stays_loaded_as_long_as_it_is_held():
+    """The interpreter reads a file; for the engine none is written."""
     inspector = _ProgramInspector(SUBJECTS["cnn"]().program, "main")
     folder = Path(inspector._temp_dir.close.peek()[2][1].name)
     # Another loop than the one that loaded it, and another one still.

@@ -114,6 +114,7 @@ def test_report():
     IntermediatesReport().write_to(text, width=60)
 
 
+@pytest.mark.usefixtures("backend")
 @pytest.mark.parametrize("name", SUBJECTS)
 def test_programs(name):
     subject = SUBJECTS[name]()

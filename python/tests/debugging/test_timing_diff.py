@@ -127,6 +127,7 @@ def convert(module):
     return TorchConverter(verbose=False).add_exported_program(exported).to_coreai()
 
 
+@pytest.mark.usefixtures("backend")
 def test_two_programs_on_this_machine():
     before, after = convert(Model()), convert(Longer())
     inputs = {"x": torch.randn(4, 4)}
