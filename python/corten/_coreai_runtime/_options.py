@@ -14,24 +14,24 @@ from coreai.runtime import SpecializationOptions as OfficialOptions
 
 @dataclass(frozen=True)
 class ComputeUnitKind:
-    """A kind of compute unit."""
+    """A kind of compute unit; clients choose one by what ``str()`` says of it."""
 
     _name: str
 
     @classmethod
     def cpu(cls) -> ComputeUnitKind:
         """The CPU."""
-        return cls("cpu")
+        return cls("CPU")
 
     @classmethod
     def gpu(cls) -> ComputeUnitKind:
         """The GPU."""
-        return cls("gpu")
+        return cls("GPU")
 
     @classmethod
     def neural_engine(cls) -> ComputeUnitKind:
         """The Neural Engine."""
-        return cls("neural_engine")
+        return cls("Neural Engine")
 
     @classmethod
     def available_kinds(cls) -> list[ComputeUnitKind]:
@@ -82,7 +82,11 @@ class SpecializationOptions(OfficialOptions):
     def from_preferred_compute_unit_kind(  # type: ignore[override]
         cls, compute_unit_kind: ComputeUnitKind
     ) -> SpecializationOptions:
-        """Whatever there is, this first."""
+        """Whatever there is, this first. Raises ``RuntimeError`` for what is none."""
+        if not isinstance(compute_unit_kind, ComputeUnitKind):
+            # As for the method that makes one, without a call.
+            msg = "Invalid ComputeUnitKind in preferred_compute_unit_kind"
+            raise RuntimeError(msg)
         return cls._of(_Choice(_ALL, compute_unit_kind))
 
     def with_debug(self, *, enabled: bool) -> SpecializationOptions:
@@ -106,4 +110,8 @@ class SpecializationOptions(OfficialOptions):
 
     def __str__(self) -> str:
         kinds = ", ".join(map(str, self._options.allowed))
-        return f"allowed: {kinds}; preferred: {self._options.preferred}"
+        return (
+            f"SpecializationOptions\n    Allowed:   [{kinds}]\n"
+            f"    Preferred: {self._options.preferred}\n"
+            f"    Debug:     {self._options.debug}"
+        )

@@ -118,13 +118,25 @@ def test_arrays_of_descriptors(layer: Path, cache: Path) -> None:
 def test_options(layer: Path) -> None:
     kind = ours.ComputeUnitKind
     assert kind.available_kinds() == [kind.cpu()]
+    assert kind.gpu() != kind.cpu()
+    # The names that clients of the official class look for.
+    kinds = (kind.cpu(), kind.gpu(), kind.neural_engine())
+    assert list(map(str, kinds)) == ["CPU", "GPU", "Neural Engine"]
     options = ours.SpecializationOptions
     assert options.is_supported()
     assert options.cpu_only().allowed_compute_unit_kinds == [kind.cpu()]
     preferred = options.from_preferred_compute_unit_kind(kind.gpu())
     assert preferred.preferred_compute_unit_kind == kind.gpu()
     assert preferred.with_debug(enabled=True).is_debug_enabled
-    assert str(options.default()).startswith("allowed: cpu, gpu")
+    assert str(preferred).splitlines() == [
+        "SpecializationOptions",
+        "    Allowed:   [CPU, GPU, Neural Engine]",
+        "    Preferred: GPU",
+        "    Debug:     False",
+    ]
+    not_called: Any = kind.gpu
+    with pytest.raises(RuntimeError, match="Invalid ComputeUnitKind"):
+        options.from_preferred_compute_unit_kind(not_called)
     model: Any = asyncio.run(ours.AIModel.load(layer, preferred))
     assert model.specialization_options is preferred
 
