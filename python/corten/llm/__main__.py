@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from corten import _command
+from corten._progress import Progress
 from corten._tables import as_text
 
 
@@ -125,7 +126,9 @@ def generate(arguments: Sequence[str]) -> int:
         for name in names
         if getattr(options, name) is not None
     }
-    model = _load(options.bundle, options.threads, options.precision)
+    with Progress(not options.quiet) as progress:
+        progress.show(f"loading {options.bundle}")
+        model = _load(options.bundle, options.threads, options.precision)
     if options.chat or options.system is not None:
         messages = [{"role": "user", "content": prompt}]
         if options.system is not None:
@@ -138,8 +141,10 @@ def generate(arguments: Sequence[str]) -> int:
         **given,
     )
     start = time.perf_counter()
-    while not sequence.read():
-        pass
+    with Progress(not options.quiet) as progress:
+        progress.show("reading the prompt", 0)
+        while not sequence.read():
+            progress.show("reading the prompt", sequence.read_fraction)
     read = time.perf_counter()
     for piece in sequence:
         sys.stdout.write(piece)
@@ -192,17 +197,24 @@ def evaluate(arguments: Sequence[str]) -> int:
         text = Path(options.text).read_text(encoding="utf-8")
     except UnicodeDecodeError:
         raise _command.CommandError(f"{options.text}: it is not UTF-8") from None
-    model = _load(options.bundle, options.threads, options.precision)
-    from corten import llm
-    from corten.llm import _report
+    with Progress() as progress:
+        progress.show(f"loading {options.bundle}")
+        model = _load(options.bundle, options.threads, options.precision)
+        from corten import llm
+        from corten.llm import _report
 
-    reference, name = _reference(options)
-    tokens: str | list[int] = text
-    if options.max_tokens is not None:
-        tokens = model.tokens_of(text)[: options.max_tokens]
-    found = llm.evaluate(
-        model, tokens, reference=reference, name=name, window=options.window
-    )
+        reference, name = _reference(options)
+        tokens: str | list[int] = text
+        if options.max_tokens is not None:
+            tokens = model.tokens_of(text)[: options.max_tokens]
+        found = llm.evaluate(
+            model,
+            tokens,
+            reference=reference,
+            name=name,
+            window=options.window,
+            progress=lambda done, total: progress.show("reading", done / total),
+        )
     if options.html is not None:
         Path(options.html).write_text(_report.as_html(found), encoding="utf-8")
     if options.json:

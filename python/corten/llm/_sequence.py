@@ -98,6 +98,11 @@ class Sequence:
             and len(self._cache) + 1 == len(self.tokens)
         )
 
+    @property
+    def read_fraction(self) -> float:
+        """How much of what there is has been read."""
+        return len(self._cache) / len(self.tokens)
+
     def read(self) -> bool:
         """Reads some more of the prompt; whether all of it has been read."""
         if self._logits is None:

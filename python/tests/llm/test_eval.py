@@ -15,9 +15,11 @@ import pytest
 import torch
 from support.bundles import Tiny, TinyBundle, write_bundle
 from support.command import corten as command
+from support.terminal import ERASE, open_terminal
 
 import corten.llm
 from corten.llm import _report
+from corten.llm.__main__ import main
 
 WINDOW = 32
 #: Of other words than the tokenizer has, and so of many tokens.
@@ -151,6 +153,28 @@ def test_generate(dynamic: TinyBundle) -> None:
         )
     )
     assert (answer.status, answer.out, answer.err) == (0, text + "\n", "")
+
+
+def test_what_they_say_meanwhile(
+    dynamic: TinyBundle, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    terminal = open_terminal(monkeypatch)
+    (tmp_path / "text.txt").write_text(TEXT)
+    bundle = str(dynamic.path)
+    main(["eval", bundle, "--text", str(tmp_path / "text.txt"), "--window", "32"])
+    said = terminal.getvalue()
+    assert f"{ERASE}loading {bundle}{ERASE}reading " in said
+    assert said.endswith(ERASE)
+    terminal.truncate(0)
+    generate = ["generate", bundle, "Hello", "--max-tokens", "2"]
+    main(generate)
+    loading, between, reading, numbers = terminal.getvalue().split(ERASE)[1:]
+    assert (loading, between) == (f"loading {bundle}", "")
+    assert reading.startswith("reading the prompt ")
+    assert "tokens read" in numbers
+    terminal.truncate(0)
+    main([*generate, "--quiet"])
+    assert terminal.getvalue() == ""
 
 
 def test_eval(dynamic: TinyBundle, rough: TinyBundle, tmp_path: Path) -> None:
