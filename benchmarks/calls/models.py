@@ -59,7 +59,8 @@ class Files:
     picks: Path
 
 
-def _save(module: torch.nn.Module, args: Any, path: Path, shapes: Any = None) -> Path:
+def save(module: torch.nn.Module, args: Any, path: Path, shapes: Any = None) -> Path:
+    """The module as an asset whose output is called y."""
     exported = torch.export.export(module.eval(), args, dynamic_shapes=shapes)
     converter = TorchConverter()
     converter.add_exported_program(
@@ -76,9 +77,9 @@ def write(folder: Path) -> Files:
     rows = {0: torch.export.Dim("rows", min=1, max=256)}
     place = torch.tensor([0, 1])
     return Files(
-        _save(Layers(), (torch.zeros(2, WIDTH),), folder / "layers.aimodel", (rows,)),
-        _save(Adds(), (torch.zeros(WIDTH),), folder / "adds.aimodel"),
-        _save(Picks(), (place, torch.zeros(2, 4), place), folder / "picks.aimodel"),
+        save(Layers(), (torch.zeros(2, WIDTH),), folder / "layers.aimodel", (rows,)),
+        save(Adds(), (torch.zeros(WIDTH),), folder / "adds.aimodel"),
+        save(Picks(), (place, torch.zeros(2, 4), place), folder / "picks.aimodel"),
     )
 
 

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Is a contender a good neighbour? A JSON line for each question.
 
-between    torch's work between calls, beside the same work alone
+between    torch's work between calls, beside the same work in a process that has
+           never seen the contender
 processes  calls of four processes on the same cores, beside those of one
 idle       processor time of a process whose model waits
 
-Each question is asked in processes of its own; the best of some rounds counts.
+Each question is asked in processes of its own, some rounds of them; medians count.
 ``python -m benchmarks.engine.neighbours --contenders engine onnxruntime openvino``;
 the last two run in the environment of ``benchmarks/setup-peers engine``.
 """
@@ -15,9 +16,11 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import statistics
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -27,6 +30,8 @@ from benchmarks.engine.peers import python
 from benchmarks.runner import OUTPUT, ROOT
 
 QUESTIONS = ("between", "processes", "idle")
+#: A process with this one calls torch's own work instead.
+NOBODY = "nobody"
 
 
 def parser() -> argparse.ArgumentParser:
@@ -47,6 +52,9 @@ def parser() -> argparse.ArgumentParser:
 
 
 def load(contender: str, options: argparse.Namespace) -> Any:
+    if contender == NOBODY:
+        torch.set_num_threads(options.threads)
+        return torch_work()
     from benchmarks.engine.worker import CONTENDERS, Task
 
     torch.set_num_threads(options.threads)
@@ -60,8 +68,8 @@ def load(contender: str, options: argparse.Namespace) -> Any:
     return call
 
 
-def between(call: Any, seconds: float) -> dict[str, float]:
-    """Torch's time for the same work, alone and between calls, in turns."""
+def torch_work() -> Callable[[], float]:
+    """Some of torch's work, which says how long it took."""
     a = torch.randn(768, 768)
     layer = torch.nn.Sequential(torch.nn.Linear(768, 3072), torch.nn.GELU())
 
@@ -73,15 +81,17 @@ def between(call: Any, seconds: float) -> dict[str, float]:
         return time.perf_counter() - start
 
     work()
-    alone, beside = [], []
+    return work
+
+
+def between(call: Any, seconds: float) -> dict[str, float]:
+    """How long torch's work takes right after a call."""
+    work, times = torch_work(), []
     end = time.perf_counter() + seconds
     while time.perf_counter() < end:
-        # The first after a call is the one that a call can hurt.
-        work()
-        alone.append(work())
         call()
-        beside.append(work())
-    return {"alone_ms": min(alone) * 1e3, "between_ms": min(beside) * 1e3}
+        times.append(work())
+    return {"ms": statistics.median(times) * 1e3}
 
 
 def throughput(call: Any, seconds: float) -> dict[str, float]:
@@ -110,12 +120,22 @@ def child(options: argparse.Namespace) -> None:
 
 
 def ask(
-    question: str, contender: str, options: argparse.Namespace, count: int = 1
+    question: str,
+    contender: str,
+    options: argparse.Namespace,
+    environment_of: str | None = None,
+    count: int = 1,
 ) -> list[dict[str, float]]:
     """The answers of some processes that begin together."""
     environment = dict(os.environ)
     command = [
-        *(str(python(contender)), "-W", "ignore", "-m", "benchmarks.engine.neighbours"),
+        *(
+            str(python(environment_of or contender)),
+            "-W",
+            "ignore",
+            "-m",
+            "benchmarks.engine.neighbours",
+        ),
         *("--child", question, "--contenders", contender, "--model", options.model),
         *("--threads", str(options.threads), "--seconds", str(options.seconds)),
         *(["--quick"] if options.quick else []),
@@ -148,11 +168,12 @@ def answer(
     question: str, contender: str, options: argparse.Namespace
 ) -> dict[str, float]:
     if question == "between":
-        found = ask(question, contender, options)[0]
-        return {**found, "ratio": found["between_ms"] / found["alone_ms"]}
+        alone = ask(question, NOBODY, options, contender)[0]["ms"]
+        found = ask(question, contender, options)[0]["ms"]
+        return {"alone_ms": alone, "between_ms": found, "ratio": found / alone}
     if question == "processes":
         one = ask(question, contender, options)[0]["per_second"]
-        four = sum(a["per_second"] for a in ask(question, contender, options, 4))
+        four = sum(a["per_second"] for a in ask(question, contender, options, count=4))
         return {"one": one, "four": four, "ratio": four / one}
     return ask(question, contender, options)[0]
 
@@ -168,10 +189,8 @@ def main() -> None:
                 answer(question, contender, options) for _ in range(options.rounds)
             ]
             key = "busy" if question == "idle" else "ratio"
-            best = (max if question == "processes" else min)(
-                rounds, key=lambda one: one[key]
-            )
-            figures = {name: round(value, 4) for name, value in best.items()}
+            middle = sorted(rounds, key=lambda one: one[key])[len(rounds) // 2]
+            figures = {name: round(value, 4) for name, value in middle.items()}
             line = {"question": question, "contender": contender, **figures}
             print(json.dumps(line), flush=True)
 

@@ -68,7 +68,7 @@ def asset(task: Task, bits: int | None = None) -> Path:
     return path
 
 
-def _arrays(task: Task) -> dict[str, Array]:
+def arrays(task: Task) -> dict[str, Array]:
     """Inputs by name; whole numbers as the asset has them."""
     return {
         name: (
@@ -85,7 +85,7 @@ def engine(task: Task, precision: str | None = None, bits: int | None = None) ->
     options = {} if precision is None else {"precision": precision}
     path = asset(task, bits)
     function = corten.load(path, threads=task.threads, **options)["main"]
-    inputs = _arrays(task)
+    inputs = arrays(task)
     return lambda: np.asarray(next(iter(function(inputs).values())))
 
 
@@ -94,7 +94,7 @@ def interpreter(task: Task) -> Call:
     from coreai.runtime import NDArray
 
     program = AIModelAsset.load(asset(task))
-    inputs = _arrays(task)
+    inputs = arrays(task)
     loop = asyncio.new_event_loop()
     context = program.executable()
     function = loop.run_until_complete(context.__aenter__()).load_function("main")
