@@ -19,6 +19,7 @@ import torch
 from support.cases import convert, export
 
 import corten
+from coreai_torch import TorchConverter
 
 
 class Layer(torch.nn.Module):
@@ -265,6 +266,45 @@ def test_states_are_kept_forked_and_reset(counter: Any) -> None:
     with pytest.raises(TypeError, match="create_states"):
         call(states={"total": one})
     assert call() == [4, 4, 4]
+
+
+class Halves(torch.nn.Module):
+    """Another function of what a counter remembers."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("total", torch.zeros(3))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        self.total *= 0.5
+        return self.total - x
+
+
+def test_functions_share_a_state(tmp_path: Path) -> None:
+    one = torch.ones(3)
+    converter = TorchConverter(verbose=False)
+    for name, module in (("add", Counter()), ("halve", Halves())):
+        converter.add_exported_program(
+            export(module, (one,)),
+            input_names=["x"],
+            output_names=["y"],
+            state_names=["total"],
+            entrypoint_name=name,
+        )
+    converter.to_coreai().save_asset(tmp_path / "both.aimodel")
+    model = corten.load(tmp_path / "both.aimodel", check=True)
+    add, halve = model["add"], model["halve"]
+    # The model's own states, and those of a caller.
+    for states in ({}, {"states": model.create_states()}):
+        add(8 * one, **states)
+        assert halve(one, **states)["y"].numpy().tolist() == [3, 3, 3]
+        assert add(one, **states)["y"].numpy().tolist() == [10, 10, 10]
+    assert model.states["total"].numpy().tolist() == [5, 5, 5]
+    # Each function may also have one alone.
+    alone = halve.create_states()
+    assert halve(one, states=alone)["y"].numpy().tolist() == [-1, -1, -1]
+    model.reset()
+    assert add(one)["y"].numpy().tolist() == [2, 2, 2]
 
 
 def test_calls_from_many_threads(program: Any, counter: Any, layer: Layer) -> None:
