@@ -87,6 +87,19 @@ static nb::object asBits(nb::handle object, ElementType wanted) {
   return object.attr("view")(byteSize(wanted) == 2 ? "uint16" : "uint8");
 }
 
+/// Whether elements are a number of bytes apart that is no multiple of their
+/// own, as those of a field of packed records are: no protocol can say that.
+static bool isPacked(nb::handle object) {
+  nb::object strides = nb::getattr(object, "strides", nb::none());
+  nb::object width = nb::getattr(object, "itemsize", nb::none());
+  if (!nb::isinstance<nb::tuple>(strides) || !nb::isinstance<nb::int_>(width))
+    return false;
+  for (nb::handle stride : strides)
+    if (nb::cast<int64_t>(stride) % nb::cast<int64_t>(width) != 0)
+      return true;
+  return false;
+}
+
 /// Why an object was not taken, from its own mouth where it says so.
 [[noreturn]] static void refuse(nb::handle object, bool isWritable,
                                 const std::string &what) {
@@ -97,7 +110,10 @@ static nb::object asBits(nb::handle object, ElementType wanted) {
     message = what + " is an array that cannot be ";
     message += isWritable ? "written to" : "read";
     try {
-      if (nb::hasattr(object, "__dlpack__"))
+      if (isPacked(object))
+        message += ": its elements are apart by no multiple of their size; "
+                   "give a copy without gaps";
+      else if (nb::hasattr(object, "__dlpack__"))
         object.attr("__dlpack__")();
     } catch (nb::python_error &error) {
       message += ": ";
@@ -149,7 +165,7 @@ static Tensor tensorOf(const nb::ndarray<nb::ro> &array, ElementType wanted,
 bindings::Borrowed bindings::borrow(nb::handle object, ElementType wanted,
                                     bool isWritable, const std::string &what) {
   Borrowed result;
-  auto take = [&](nb::handle from) {
+  auto takeAsItIs = [&](nb::handle from) {
     if (!isWritable)
       return nb::try_cast(from, result.array, /*convert=*/false);
     nb::ndarray<> writable;
@@ -158,10 +174,17 @@ bindings::Borrowed bindings::borrow(nb::handle object, ElementType wanted,
     result.array = nb::ndarray<nb::ro>(writable);
     return true;
   };
-  if (!take(object)) {
+  auto take = [&](nb::handle from) {
+    if (takeAsItIs(from))
+      return true;
     nb::object bits =
-        dtypeOf(wanted).isRaw ? asBits(object, wanted) : nb::object();
-    if (!bits.is_valid() || !take(bits))
+        dtypeOf(wanted).isRaw ? asBits(from, wanted) : nb::object();
+    return bits.is_valid() && takeAsItIs(bits);
+  };
+  if (!take(object)) {
+    bool canBeCopied =
+        !isWritable && isPacked(object) && nb::hasattr(object, "copy");
+    if (!canBeCopied || !take(object.attr("copy")()))
       refuse(object, isWritable, what);
   }
   result.tensor = tensorOf(result.array, wanted, what);

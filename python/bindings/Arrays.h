@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Tensors of the engine as arrays of Python's, and the other way round, without
-// copies.
+// copies, but for arrays that no protocol can describe.
 
 #ifndef CORTEN_PYTHON_BINDINGS_ARRAYS_H
 #define CORTEN_PYTHON_BINDINGS_ARRAYS_H
@@ -21,7 +21,7 @@ const char *dtypeName(runtime::ElementType type);
 /// `float32[2, 3]`.
 std::string describe(const runtime::Tensor &tensor);
 
-/// An array of somebody else's, which lives as long as this does.
+/// An array of somebody else's, or a copy, which lives as long as this does.
 struct Borrowed {
   runtime::Tensor tensor;
   nanobind::ndarray<nanobind::ro> array;

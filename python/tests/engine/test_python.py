@@ -132,6 +132,19 @@ def test_strides_are_the_callers(
         )
 
 
+def test_fields_of_packed_records(function: corten.Function, layer: Layer) -> None:
+    records = np.zeros(3, [("flag", "u1"), ("x", "f4", 8), ("y", "f4", 4)])
+    records["x"] = X.numpy()
+    x, y = records["x"], records["y"]
+    assert x.strides == (49, 4)
+    expected = layer(X)[0].detach()
+    torch.testing.assert_close(torch.from_dlpack(function(x)["y"]), expected)
+    with pytest.raises(TypeError, match=r"'y' .* written to: .* give a copy without"):
+        function(x, out={"y": y})
+    with pytest.raises(TypeError, match=r"'x' .* read: .* give a copy without gaps"):
+        function(memoryview(x))
+
+
 def test_results_are_views_that_keep_their_memory(program: Any) -> None:
     function = corten.compile(program)["main"]
     result = function(X)["y"]
