@@ -107,7 +107,7 @@ static void bindViews(nb::module_ &module) {
       .def("__repr__", [](const Axis &self) { return self.symbol; });
 
   nb::class_<Parameter>(module, "Parameter", "What a function takes or gives.")
-      .def_ro("name", &Parameter::name)
+      .def_ro("name", &Parameter::name, "What calls name it by.")
       .def_prop_ro(
           "dtype",
           [](const Parameter &self) { return bindings::dtypeName(self.type); },
@@ -190,7 +190,7 @@ static void bindStates(nb::module_ &module) {
               return state;
             throw nb::key_error(("there is no state '" + name + "'").c_str());
           },
-          nb::arg("name"))
+          nb::arg("name"), "The state of this name. Raises KeyError.")
       .def(
           "reset",
           [](States &self) {
@@ -232,19 +232,26 @@ static void bindFunction(nb::module_ &module) {
                              "number of threads at once.")
       .def_prop_ro(
           "name",
-          [](const EngineFunction &self) { return self.function().name(); })
-      .def_prop_ro("inputs",
-                   [](const EngineFunction &self) {
-                     return list(self.function().inputs());
-                   })
-      .def_prop_ro("outputs",
-                   [](const EngineFunction &self) {
-                     return list(self.function().outputs());
-                   })
-      .def_prop_ro("states",
-                   [](const EngineFunction &self) {
-                     return list(self.function().states());
-                   })
+          [](const EngineFunction &self) { return self.function().name(); },
+          "What the model calls it.")
+      .def_prop_ro(
+          "inputs",
+          [](const EngineFunction &self) {
+            return list(self.function().inputs());
+          },
+          "What a call is given, in order.")
+      .def_prop_ro(
+          "outputs",
+          [](const EngineFunction &self) {
+            return list(self.function().outputs());
+          },
+          "What a call returns, in order.")
+      .def_prop_ro(
+          "states",
+          [](const EngineFunction &self) {
+            return list(self.function().states());
+          },
+          "What it remembers from call to call.")
       .def(
           "create_states",
           [](const EngineFunction &self, const Shapes &shapes) {
@@ -293,6 +300,11 @@ static void bindStep(nb::module_ &module) {
       .def_ro("is_kernel", &Step::isKernel, "Whether it is not control flow.")
       .def_ro("nanoseconds", &Step::nanoseconds,
               "How long it took; control flow has what it runs in it.")
+      .def_ro("bytes", &Step::bytes,
+              "How many bytes it read and wrote; what repeats counts once.")
+      .def_ro("flops", &Step::flops,
+              "How many operations on numbers it did; a multiplication with an "
+              "addition is two.")
       .def_ro("depth", &Step::depth, "How many steps it is inside of.")
       .def_ro("outputs", &Step::outputs,
               "The types and shapes of what it made.")
@@ -329,7 +341,8 @@ static void bindModel(nb::module_ &module) {
             return functions;
           },
           "All functions by name.")
-      .def("__getitem__", &functionOf, nb::arg("name"))
+      .def("__getitem__", &functionOf, nb::arg("name"),
+           "The function of this name. Raises KeyError.")
       .def("__len__",
            [](const Engine &self) { return self.model->functions().size(); })
       .def("__contains__",

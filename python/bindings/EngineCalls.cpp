@@ -280,6 +280,8 @@ std::vector<Step> bindings::profileFunction(const EngineFunction &self,
              {event.operations.begin(), event.operations.end()},
              event.isKernel,
              event.nanoseconds,
+             event.bytes(),
+             event.arithmetic,
              event.depth,
              {}});
     for (const Tensor &output : event.outputs)

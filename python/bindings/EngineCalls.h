@@ -72,6 +72,8 @@ struct Step {
   std::vector<uint64_t> operations;
   bool isKernel = false;
   int64_t nanoseconds = 0;
+  int64_t bytes = 0;
+  double flops = 0;
   int depth = 0;
   std::vector<std::string> outputs;
 };

@@ -393,7 +393,8 @@ class Parameter:
     """What a function takes or gives."""
 
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """What calls name it by."""
     @property
     def dtype(self) -> str:
         """The name of the element type, as ``"float32"``."""
@@ -471,7 +472,8 @@ class States:
     def __len__(self) -> int: ...
     def __contains__(self, name: str) -> bool: ...
     def __iter__(self) -> Iterator[str]: ...
-    def __getitem__(self, name: str) -> State: ...
+    def __getitem__(self, name: str) -> State:
+        """The state of this name. Raises ``KeyError``."""
     def keys(self) -> list[str]:
         """The names."""
     def reset(self) -> None:
@@ -489,13 +491,17 @@ class Function:
     """
 
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """What the model calls it."""
     @property
-    def inputs(self) -> list[Parameter]: ...
+    def inputs(self) -> list[Parameter]:
+        """What a call is given, in order."""
     @property
-    def outputs(self) -> list[Parameter]: ...
+    def outputs(self) -> list[Parameter]:
+        """What a call returns, in order."""
     @property
-    def states(self) -> list[Parameter]: ...
+    def states(self) -> list[Parameter]:
+        """What it remembers from call to call."""
     def create_states(self, shapes: Mapping[str, Sequence[int]] = ...) -> States:
         """New states, all zeros.
 
@@ -557,6 +563,15 @@ class Step:
     def nanoseconds(self) -> int:
         """How long it took; control flow has what it runs in it."""
     @property
+    def bytes(self) -> int:
+        """How many bytes it read and wrote; what repeats counts once."""
+    @property
+    def flops(self) -> float:
+        """How many operations on numbers it did.
+
+        A multiplication with an addition is two.
+        """
+    @property
     def depth(self) -> int:
         """How many steps it is inside of."""
     @property
@@ -575,7 +590,8 @@ class CompiledModel:
     @property
     def states(self) -> States:
         """The states of calls that bring none, once there was such a call."""
-    def __getitem__(self, name: str) -> Function: ...
+    def __getitem__(self, name: str) -> Function:
+        """The function of this name. Raises ``KeyError``."""
     def __len__(self) -> int: ...
     def __contains__(self, name: str) -> bool: ...
     def __iter__(self) -> Iterator[str]: ...

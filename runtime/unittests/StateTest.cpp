@@ -194,10 +194,12 @@ TEST(Observer, SaysWhatAStepIsMadeOf) {
   EXPECT_OK(call.setState("s", state));
   std::vector<std::string> modules;
   std::vector<double> arithmetic;
+  std::vector<int64_t> bytes;
   std::set<const void *> identities;
   call.setObserver([&](const StepEvent &event) {
     modules.emplace_back(event.module);
     arithmetic.push_back(event.arithmetic);
+    bytes.push_back(event.bytes());
     identities.insert(event.identity);
     EXPECT_TRUE(event.isKernel);
     EXPECT_EQ(event.operations.size(), event.module.empty() ? 0u : 2u);
@@ -207,7 +209,10 @@ TEST(Observer, SaysWhatAStepIsMadeOf) {
   EXPECT_EQ(identities.size(), 4u);
   modules.resize(4);
   arithmetic.resize(4);
+  bytes.resize(4);
   EXPECT_EQ(modules, (std::vector<std::string>{"", "layers.0", "", ""}));
   // Two rows of three: added, one instruction each, summed, added again.
   EXPECT_EQ(arithmetic, (std::vector<double>{6, 6, 6, 3}));
+  // The row that is added to both counts once.
+  EXPECT_EQ(bytes, (std::vector<int64_t>{60, 48, 36, 36}));
 }

@@ -16,17 +16,6 @@ runtime::StepObserver StepCollector::observer() {
   return [this](const StepEvent &event) { observe(event); };
 }
 
-/// What is read or written of a tensor: what repeats counts once.
-static double bytesOf(const Tensor &tensor) {
-  if (!tensor.data)
-    return 0;
-  double elements = 1;
-  for (int axis = 0; axis != tensor.rank; ++axis)
-    if (tensor.steps[axis] != 0)
-      elements *= double(tensor.extents[axis]);
-  return elements * double(runtime::byteSize(tensor.type));
-}
-
 size_t StepCollector::placeOf(const StepEvent &event) {
   auto [place, isNew] = places.try_emplace(event.identity, list.size());
   if (isNew) {
@@ -51,11 +40,7 @@ void StepCollector::observe(const StepEvent &event) {
   inside[depth] += event.nanoseconds;
   ++step.runs;
   step.arithmetic += event.arithmetic;
-  // Control flow moves nothing by itself.
-  if (event.isKernel)
-    for (llvm::ArrayRef<Tensor> tensors : {event.inputs, event.outputs})
-      for (const Tensor &tensor : tensors)
-        step.bytes += bytesOf(tensor);
+  step.bytes += double(event.bytes());
   step.shapes = llvm::join(
       llvm::map_range(event.outputs,
                       [](const Tensor &tensor) { return tensor.describe(); }),

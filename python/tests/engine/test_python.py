@@ -239,6 +239,17 @@ def test_the_buffer_protocol_without_numpy() -> None:
     assert memoryview(result).tolist() == [0, 2, 0, 4]
 
 
+def test_a_profile_says_what_steps_cost(function: corten.Function) -> None:
+    steps = function.profile(X)
+    assert all(step.nanoseconds > 0 and step.is_kernel for step in steps)
+    (product,) = [step for step in steps if "MatMul" in step.kernel]
+    # 3 rows of 8 by 4 columns, with a bias.
+    assert product.outputs == ["float32[3, 4]"]
+    assert product.flops >= 2 * 3 * 8 * 4
+    assert product.bytes >= 4 * (3 * 8 + 8 * 4 + 4 + 3 * 4)
+    assert sum(step.bytes for step in steps) < 10_000
+
+
 def test_states_are_kept_forked_and_reset(counter: Any) -> None:
     model = corten.compile(counter, check=True)
     function = model["main"]

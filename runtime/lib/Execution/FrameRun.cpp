@@ -290,6 +290,26 @@ static std::string_view nameOf(const Step &step) {
   __builtin_unreachable();
 }
 
+/// What is read or written of a tensor: what repeats counts once.
+static int64_t bytesOf(const Tensor &tensor) {
+  if (!tensor.data)
+    return 0;
+  auto bytes = int64_t(byteSize(tensor.type));
+  for (size_t axis = 0; axis != tensor.rank; ++axis)
+    if (tensor.steps[axis] != 0)
+      bytes *= tensor.extents[axis];
+  return bytes;
+}
+
+int64_t StepEvent::bytes() const {
+  int64_t result = 0;
+  if (isKernel)
+    for (std::span<const Tensor> tensors : {inputs, outputs})
+      for (const Tensor &tensor : tensors)
+        result += bytesOf(tensor);
+  return result;
+}
+
 void Frame::observe(Run &run, size_t index, int64_t nanoseconds) const {
   const Step &step = block.steps[index];
   StepEvent event;

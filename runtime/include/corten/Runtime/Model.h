@@ -194,6 +194,10 @@ struct StepEvent {
   /// Control flow contains what it runs.
   int64_t nanoseconds = 0;
   int depth = 0;
+
+  /// How many bytes it read and wrote; what repeats counts once, and control
+  /// flow moves nothing by itself.
+  int64_t bytes() const;
 };
 using StepObserver = std::function<void(const StepEvent &)>;
 
