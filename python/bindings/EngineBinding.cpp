@@ -273,11 +273,21 @@ static void bindFunction(nb::module_ &module) {
       .def(
           "async_",
           [](nb::handle self, const nb::args &args, const nb::kwargs &kwargs) {
-            return nb::module_::import_("asyncio").attr("to_thread")(
-                self, *args, **kwargs);
+            return nb::module_::import_("corten._async")
+                .attr("call")(self, args, kwargs);
           },
           nb::arg("args"), nb::arg("kwargs"),
-          "The same, in a thread of its own: `await` it.")
+          "The same, in a thread of its own: `await` it. A task that is "
+          "cancelled ends the call, which leaves states as they were.")
+      .def(
+          "_pending",
+          [](const EngineFunction &self, const nb::args &args, nb::handle out,
+             nb::handle states, const nb::kwargs &kwargs) {
+            return PendingCall(self, args, out, states, kwargs);
+          },
+          nb::arg("args"), nb::kw_only(), nb::arg("out").none() = nb::none(),
+          nb::arg("states").none() = nb::none(), nb::arg("kwargs"),
+          "A call that is to be run. Raises what a call does.")
       .def("profile", &profileFunction, nb::arg("args"), nb::kw_only(),
            nb::arg("states").none() = nb::none(), nb::arg("kwargs"),
            "Runs it, and returns the steps that it took, in their order. "
@@ -285,6 +295,17 @@ static void bindFunction(nb::module_ &module) {
       .def("__repr__", [](const EngineFunction &self) {
         return "corten.Function('" + self.function().name() + "')";
       });
+}
+
+static void bindPendingCall(nb::module_ &module) {
+  nb::class_<PendingCall>(module, "PendingCall", "A call that is to be run.")
+      .def("run", &PendingCall::run,
+           "Runs it, but for the last writes to states.")
+      .def("cancel", &PendingCall::cancel,
+           "Ends run() before its next step: it raises RuntimeError.")
+      .def("finish", &PendingCall::finish,
+           "After run(): writes to states, and returns the results.")
+      .def("abandon", &PendingCall::abandon, "Leaves states as they were.");
 }
 
 static void bindStep(nb::module_ &module) {
@@ -409,6 +430,7 @@ void corten::bindings::bindEngine(nb::module_ &module) {
   bindViews(module);
   bindStates(module);
   bindStep(module);
+  bindPendingCall(module);
   bindFunction(module);
   bindModel(module);
 

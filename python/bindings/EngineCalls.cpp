@@ -88,12 +88,18 @@ public:
     held.reserve(function.inputs().size() + function.outputs().size());
   }
 
-  void setInputs(const nb::args &args, const nb::kwargs &kwargs);
-  void setStates(nb::handle given);
-  void setOutputs(nb::handle given);
+  void set(const nb::args &args, nb::handle out, nb::handle givenStates,
+           const nb::kwargs &kwargs) {
+    setInputs(args, kwargs);
+    setStates(givenStates);
+    setOutputs(out);
+  }
   nb::dict results() const;
 
 private:
+  void setInputs(const nb::args &args, const nb::kwargs &kwargs);
+  void setStates(nb::handle given);
+  void setOutputs(nb::handle given);
   void setInput(size_t index, nb::handle value);
   void setInput(std::string_view name, nb::handle value);
   void setOutput(size_t index, nb::handle value);
@@ -238,25 +244,28 @@ nb::dict Arguments::results() const {
   return results;
 }
 
+/// Runs a part of a call, and raises what it fails with.
+static void run(Call &call, Error (Call::*part)()) {
+  Error error;
+  {
+    WithoutGil unlock;
+    error = (call.*part)();
+  }
+  if (error && call.wasRefused())
+    throw nb::value_error(error.message().c_str());
+  if (error)
+    throw std::runtime_error(error.message());
+}
+
 static nb::dict run(const EngineFunction &self, const nb::args &args,
                     nb::handle out, nb::handle states, const nb::kwargs &kwargs,
                     StepObserver observer) {
   Lease lease(self);
   Arguments arguments(self, *lease);
-  arguments.setInputs(args, kwargs);
-  arguments.setStates(states);
-  arguments.setOutputs(out);
+  arguments.set(args, out, states, kwargs);
   if (observer)
     lease->setObserver(std::move(observer));
-  Error error;
-  {
-    WithoutGil unlock;
-    error = lease->run();
-  }
-  if (error && lease->wasRefused())
-    throw nb::value_error(error.message().c_str());
-  if (error)
-    throw std::runtime_error(error.message());
+  run(*lease, &Call::run);
   return arguments.results();
 }
 
@@ -264,6 +273,50 @@ nb::dict bindings::callFunction(const EngineFunction &self,
                                 const nb::args &args, nb::handle out,
                                 nb::handle states, const nb::kwargs &kwargs) {
   return run(self, args, out, states, kwargs, nullptr);
+}
+
+struct PendingCall::Implementation {
+  explicit Implementation(const EngineFunction &of)
+      : function(of), lease(function), arguments(function, *lease) {}
+
+  EngineFunction function;
+  Lease lease;
+  Arguments arguments;
+  bool hasBegun = false;
+};
+
+PendingCall::PendingCall(const EngineFunction &function, const nb::args &args,
+                         nb::handle out, nb::handle states,
+                         const nb::kwargs &kwargs)
+    : implementation(std::make_unique<Implementation>(function)) {
+  implementation->arguments.set(args, out, states, kwargs);
+}
+
+PendingCall::PendingCall(PendingCall &&) noexcept = default;
+
+PendingCall::~PendingCall() {
+  // While the states that it writes to are there.
+  if (implementation)
+    abandon();
+}
+
+void PendingCall::run() {
+  ::run(*implementation->lease, &Call::begin);
+  implementation->hasBegun = true;
+}
+
+void PendingCall::cancel() { implementation->lease->cancel(); }
+
+nb::dict PendingCall::finish() {
+  if (!std::exchange(implementation->hasBegun, false))
+    throw std::runtime_error("there are no results: the call was not run");
+  ::run(*implementation->lease, &Call::finish);
+  return implementation->arguments.results();
+}
+
+void PendingCall::abandon() {
+  implementation->hasBegun = false;
+  implementation->lease->abandon();
 }
 
 std::vector<Step> bindings::profileFunction(const EngineFunction &self,

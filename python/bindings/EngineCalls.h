@@ -123,7 +123,32 @@ nanobind::dict callFunction(const EngineFunction &self,
                             const nanobind::args &args, nanobind::handle out,
                             nanobind::handle states,
                             const nanobind::kwargs &kwargs);
-/// The same, for the steps of the call.
+/// A call for one thread to run, and for another to decide whether it is to
+/// have happened. Whoever lets go of it decides against it.
+class PendingCall {
+public:
+  /// Takes what callFunction() does.
+  PendingCall(const EngineFunction &function, const nanobind::args &args,
+              nanobind::handle out, nanobind::handle states,
+              const nanobind::kwargs &kwargs);
+  ~PendingCall();
+  PendingCall(PendingCall &&) noexcept;
+
+  /// All that can fail.
+  void run();
+  /// Lets run() fail, whoever is in it.
+  void cancel();
+  /// After run(): the results. Only now are states written for good.
+  nanobind::dict finish();
+  /// Leaves states as they were.
+  void abandon();
+
+private:
+  struct Implementation;
+  std::unique_ptr<Implementation> implementation;
+};
+
+/// The same as callFunction(), for the steps of the call.
 std::vector<Step> profileFunction(const EngineFunction &self,
                                   const nanobind::args &args,
                                   nanobind::handle states,

@@ -526,7 +526,19 @@ class Function:
         ``RuntimeError`` for what fails on the way.
         """
     def async_(self, *args: Any, **kwargs: Any) -> Coroutine[Any, Any, dict[str, Any]]:
-        """The same, in a thread of its own: ``await`` it."""
+        """The same, in a thread of its own: ``await`` it.
+
+        A task that is cancelled ends the call before its next step, which leaves
+        states as they were.
+        """
+    def _pending(
+        self,
+        *args: Any,
+        out: Any = None,
+        states: States | Mapping[str, State] | None = None,
+        **kwargs: Any,
+    ) -> PendingCall:
+        """A call that is to be run. Raises what a call does."""
     def profile(
         self,
         *args: Any,
@@ -537,6 +549,18 @@ class Function:
 
         Takes and raises what a call does.
         """
+
+class PendingCall:
+    """A call that is to be run."""
+
+    def run(self) -> None:
+        """Run it, but for the last writes to states."""
+    def cancel(self) -> None:
+        """End ``run()`` before its next step: it raises ``RuntimeError``."""
+    def finish(self) -> dict[str, Any]:
+        """After ``run()``: write to states, and return the results."""
+    def abandon(self) -> None:
+        """Leave states as they were."""
 
 class Step:
     """A step of a call."""

@@ -170,6 +170,24 @@ TEST(Interface, States) {
   EXPECT_NE(text(loaded.engine->createState("t", {1})), "no error");
 }
 
+TEST(Interface, Cancels) {
+  Loaded loaded(corten::runtime::straightLine());
+  ASSERT_TRUE(loaded.engine);
+  auto state = loaded.engine->createState("s");
+  auto call = loaded.engine->call();
+  const Floats x = {1, 2, 3};
+  ASSERT_TRUE(state && call);
+  ASSERT_TRUE(call->setInput("x", corten::Tensor(x.data(), {1, 3})));
+  ASSERT_TRUE(call->setState(*state));
+  call->cancel();
+  EXPECT_EQ(text(call->run()), "the call was cancelled");
+  EXPECT_TRUE(call->wasCancelled());
+  EXPECT_EQ(elements(state->read()), (Floats{0, 0, 0}));
+  ASSERT_TRUE(call->run());
+  EXPECT_FALSE(call->wasCancelled());
+  EXPECT_EQ(elements(state->read()), x);
+}
+
 TEST(Interface, Faults) {
   Loaded loaded(corten::runtime::straightLine());
   ASSERT_TRUE(loaded.engine);

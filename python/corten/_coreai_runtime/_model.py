@@ -75,7 +75,8 @@ class InferenceFunction(OfficialFunction):  # type: ignore[misc]
 
         Args:
             inputs: An array for each input, by name.
-            state: An array for each state, which is written to.
+            state: An array for each state, which is written to, unless the task
+                is cancelled.
 
         Returns:
             Arrays by the names of the outputs.
@@ -87,14 +88,14 @@ class InferenceFunction(OfficialFunction):  # type: ignore[misc]
         """
         _check(inputs or {}, "input")
         _check(state or {}, "state")
-        return await asyncio.to_thread(self._run, inputs or {}, state or {})
+        return await self._run(inputs or {}, state or {})
 
-    def _run(
+    async def _run(
         self, inputs: dict[str, OfficialNDArray], state: dict[str, OfficialNDArray]
     ) -> dict[str, NDArray]:
         try:
             states = self._states(state)
-            outputs = self._engine(_views(inputs), states=states)
+            outputs = await self._engine.async_(_views(inputs), states=states)
         except (TypeError, ValueError) as error:
             # What coreai-core raises.
             raise RuntimeError(str(error)) from error

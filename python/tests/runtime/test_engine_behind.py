@@ -6,6 +6,7 @@ from __future__ import annotations
 import asyncio
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -69,6 +70,27 @@ def test_arrays_from_before(cache: Path) -> None:
 
     np.testing.assert_array_equal(asyncio.run(call())["y"].numpy(), 8)
     np.testing.assert_array_equal(total.numpy(), 4)
+
+
+@pytest.mark.parametrize("kind", [ours.NDArray, coreai.runtime.NDArray])
+def test_a_call_that_is_cancelled(cache: Path, kind: Any) -> None:
+    x = kind(np.ones((4, 3), np.float32))
+    total = kind(np.full((4, 3), 2, np.float32))
+
+    async def call() -> Any:
+        function = (await ours.AIModel.load(cache)).load_function("main")
+        task = asyncio.create_task(function({"x": x}, {"total": total}))
+        await asyncio.sleep(0)
+        # Its thread has ended, and nobody has looked yet.
+        time.sleep(0.2)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        np.testing.assert_array_equal(total.numpy(), 2)
+        return await function({"x": x}, {"total": total})
+
+    np.testing.assert_array_equal(asyncio.run(call())["y"].numpy(), 6)
+    np.testing.assert_array_equal(total.numpy(), 3)
 
 
 @pytest.mark.usefixtures("_installed")

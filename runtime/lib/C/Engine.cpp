@@ -383,6 +383,12 @@ CortenError *cortenCallRun(CortenCall *call) {
   return fail(error);
 }
 
+void cortenCallCancel(CortenCall *call) { call->call.cancel(); }
+
+int cortenCallWasCancelled(const CortenCall *call) {
+  return int(call->call.wasCancelled());
+}
+
 static runtime::Expected<const runtime::Array *>
 outputOf(const CortenCall *call, size_t number) {
   if (number >= call->call.numOutputs())

@@ -40,6 +40,7 @@ public:
     for (Step &step : block.steps)
       if (runsBlocks(step))
         step.control = block.numControls++;
+    findLastWrites();
     findLifetimes();
     collectLists();
     findConflicts();
@@ -80,6 +81,8 @@ private:
   bool checkWhile(size_t index);
   bool findEffects();
   bool markWrites(size_t index, const Step &step);
+  bool isPlainCopy(const Step &step);
+  void findLastWrites();
   /// By output of the step: which of its inputs it may lie in.
   std::vector<std::vector<int32_t>> aliasesOf(const Step &step) const;
   void findLifetimes();
@@ -90,6 +93,8 @@ private:
   Block &block;
   std::string message;
   std::vector<int32_t> sizeStages;
+  /// Steps, and values in the memory of inputs that they write to.
+  std::vector<std::pair<int32_t, int32_t>> inputWrites;
 };
 } // namespace
 
@@ -390,9 +395,14 @@ bool Analysis::markWrites(size_t index, const Step &step) {
   auto mark = [&](int32_t value, bool isOwn) {
     const Buffer &buffer = bufferOf(value);
     switch (buffer.storage) {
-    case plan::Storage::Input:
-      block.effects.writes[size_t(buffer.index)] = true;
+    case plan::Storage::Input: {
+      auto input = size_t(buffer.index);
+      block.effects.writes[input] = true;
+      // Blocks write anywhere to what they are given.
+      inputWrites.emplace_back(int32_t(index),
+                               isOwn ? value : block.inputs[input]);
       return true;
+    }
     case plan::Storage::Constant:
       return failAt(index, "writes to a constant");
     case plan::Storage::Returned:
@@ -452,6 +462,30 @@ bool Analysis::findEffects() {
     block.effects.aliases.push_back(
         sources[size_t(block.values[size_t(output)].buffer)]);
   return true;
+}
+
+/// One that does not fail where both shapes are equal.
+bool Analysis::isPlainCopy(const Step &step) {
+  return step.kind == plan::StepKind::Kernel &&
+         step.kernel == PortableKernel::Copy &&
+         agree(block, inputsOf(step)[0], block, outputsOf(step)[0]);
+}
+
+void Analysis::findLastWrites() {
+  auto writesToInput = [&](const Step &step) {
+    return bufferOf(outputsOf(step)[0]).storage == plan::Storage::Input;
+  };
+  // Where a stage begins, sizes may turn out to be wrong.
+  auto lastStage = size_t(block.stageStarts.back());
+  block.firstLastWrite = block.steps.size();
+  for (size_t i = block.steps.size();
+       i > lastStage && isPlainCopy(block.steps[i - 1]); --i)
+    if (writesToInput(block.steps[i - 1]))
+      block.firstLastWrite = i - 1;
+  std::erase_if(inputWrites, [&](std::pair<int32_t, int32_t> write) {
+    return size_t(write.first) >= block.firstLastWrite;
+  });
+  block.earlyWrites = Lists::group(block.steps.size(), inputWrites);
 }
 
 //===----------------------------------------------------------------------===//

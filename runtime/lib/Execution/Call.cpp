@@ -27,6 +27,13 @@ struct Call::Implementation {
   StepObserver observer;
   FrameReport report;
   bool wasRefused = false;
+  /// Whether they are claimed.
+  bool hasStates = false;
+  /// Set by any thread.
+  std::atomic<bool> isCancelled = false;
+  /// From begin() to end().
+  Frame *frame = nullptr;
+  Run progress;
 
   Implementation(std::shared_ptr<Model> held, Engine &engine,
                  const Function &function, const EntryPoint &entry)
@@ -35,6 +42,7 @@ struct Call::Implementation {
         arguments(block.inputs.size()), isGiven(block.inputs.size()),
         states(function.states().size()), wanted(block.outputs.size()),
         targets(block.outputs.size()), results(block.outputs.size()) {}
+  ~Implementation() { abandon(); }
 
   Error refuse(Error error) {
     wasRefused = true;
@@ -43,10 +51,15 @@ struct Call::Implementation {
   Error checkGiven() const;
   Error claimStates();
   void releaseStates(size_t count);
-  Error runFrame(Frame &frame);
-  bool canWriteTo(const Frame &frame, size_t index) const;
-  Error takeResult(const Frame &frame, size_t index);
-  Error run();
+  bool canWriteTo(size_t index) const;
+  Error chooseTargets();
+  Error takeMemory(size_t index);
+  Error runFrame();
+  Error start();
+  Error begin();
+  Error finish();
+  void abandon();
+  void end();
 };
 
 Call::Call(std::shared_ptr<Model> model, const Function &function) {
@@ -152,6 +165,7 @@ void Call::setObserver(StepObserver observer) {
 
 void Call::reset() {
   Implementation &call = *implementation;
+  call.abandon();
   std::ranges::fill(call.arguments, Tensor());
   call.isGiven.assign(call.isGiven.size(), false);
   std::ranges::fill(call.states, nullptr);
@@ -166,6 +180,9 @@ const Array &Call::output(size_t index) const {
 }
 const FrameReport &Call::report() const { return implementation->report; }
 bool Call::wasRefused() const { return implementation->wasRefused; }
+bool Call::wasCancelled() const {
+  return implementation->progress.wasCancelled;
+}
 
 //===----------------------------------------------------------------------===//
 // Running
@@ -193,6 +210,7 @@ Error Call::Implementation::claimStates() {
                    "' is in use by another call, or twice by this one: give "
                    "each call one of its own");
     }
+  hasStates = true;
   return Error::success();
 }
 
@@ -223,16 +241,16 @@ static bool overlap(const Tensor &a, const Tensor &b) {
 
 /// Whether the memory that the caller gave for an output can be that of its
 /// buffer.
-bool Call::Implementation::canWriteTo(const Frame &frame, size_t index) const {
+bool Call::Implementation::canWriteTo(size_t index) const {
   const Tensor &given = *wanted[index];
   const Value &value = block.values[size_t(block.outputs[index])];
   const Buffer &buffer = block.buffers[size_t(value.buffer)];
   if (buffer.storage != plan::Storage::Output ||
       size_t(buffer.index) != index || value.stage != 0 || value.offset != -1 ||
       reinterpret_cast<uintptr_t>(given.data) % buffer.alignment != 0 ||
-      !given.isContiguous() || !frame.output(index).isContiguous() ||
+      !given.isContiguous() || !frame->output(index).isContiguous() ||
       given.size() * int64_t(byteSize(given.type)) !=
-          frame.bufferBytes(size_t(value.buffer)))
+          frame->bufferBytes(size_t(value.buffer)))
     return false;
   for (const Tensor &argument : arguments)
     if (overlap(argument, given))
@@ -243,21 +261,39 @@ bool Call::Implementation::canWriteTo(const Frame &frame, size_t index) const {
   return true;
 }
 
-Error Call::Implementation::takeResult(const Frame &frame, size_t index) {
-  const Tensor &result = frame.output(index);
+/// Finds out which outputs can be written to where they are wanted.
+Error Call::Implementation::chooseTargets() {
+  for (size_t i = 0; i != targets.size(); ++i) {
+    targets[i] = nullptr;
+    if (!wanted[i])
+      continue;
+    bool isKnown = block.values[size_t(block.outputs[i])].stage == 0;
+    if (isKnown &&
+        !std::ranges::equal(wanted[i]->shape(), frame->output(i).shape()))
+      return refuse(Error("output '" + function.outputs()[i].name +
+                          "' will be " + frame->output(i).describe() +
+                          ", and the memory that was given is " +
+                          wanted[i]->describe()));
+    if (canWriteTo(i))
+      targets[i] = wanted[i]->as<char>();
+  }
+  return Error::success();
+}
+
+/// Finds memory for a result: the caller's, the frame's, or another.
+Error Call::Implementation::takeMemory(size_t index) {
+  const Tensor &result = frame->output(index);
   if (wanted[index]) {
     const Tensor &given = *wanted[index];
     if (!std::ranges::equal(given.shape(), result.shape()))
       return Error("output '" + function.outputs()[index].name + "' is " +
                    result.describe() + ", and the memory that was given is " +
                    given.describe());
-    if (given.data != result.data || !hasLayout(given, result))
-      portable::copyElements(result, given);
     results[index] = Array(given, Memory());
     return Error::success();
   }
   const Value &value = block.values[size_t(block.outputs[index])];
-  const Memory &memory = frame.outputMemory(index);
+  const Memory &memory = frame->outputMemory(index);
   if (block.buffers[size_t(value.buffer)].storage == plan::Storage::Output &&
       memory) {
     results[index] = Array(result, memory);
@@ -269,60 +305,103 @@ Error Call::Implementation::takeResult(const Frame &frame, size_t index) {
   if (!own)
     return outOfMemory(engine, bytes);
   copy.data = own.data();
-  portable::copyElements(result, copy);
   results[index] = Array(copy, std::move(own));
   return Error::success();
 }
 
-Error Call::Implementation::runFrame(Frame &frame) {
-  if (Error error = engine.checkInputs(frame, arguments))
+Error Call::Implementation::runFrame() {
+  if (Error error = engine.checkInputs(*frame, arguments))
     return refuse(std::move(error));
-  for (size_t i = 0; i != targets.size(); ++i) {
-    targets[i] = nullptr;
-    if (!wanted[i])
-      continue;
-    bool isKnown = block.values[size_t(block.outputs[i])].stage == 0;
-    if (isKnown &&
-        !std::ranges::equal(wanted[i]->shape(), frame.output(i).shape()))
-      return refuse(Error("output '" + function.outputs()[i].name +
-                          "' will be " + frame.output(i).describe() +
-                          ", and the memory that was given is " +
-                          wanted[i]->describe()));
-    if (canWriteTo(frame, i))
-      targets[i] = wanted[i]->as<char>();
-  }
-  Run run = {engine.options.stepLimit, observer ? &observer : nullptr};
-  if (Error error = frame.run(run, arguments, targets))
+  if (Error error = chooseTargets())
+    return error;
+  if (Error error = frame->begin(progress, arguments, targets))
     return error;
   for (size_t i = 0; i != results.size(); ++i)
-    if (Error error = takeResult(frame, i))
+    if (Error error = takeMemory(i))
       return error;
   return Error::success();
 }
 
-Error Call::Implementation::run() {
+Error Call::Implementation::start() {
+  wasRefused = false;
+  if (Error error = checkGiven())
+    return refuse(std::move(error));
+  if (Error error = claimStates())
+    return error;
   // What nobody else holds is used again.
   for (Array &result : results)
     result = Array();
   if (Error error = engine.readKey(block, arguments, {}, key))
     return refuse(std::move(error));
-  Expected<Frame *> frame = engine.takeFrame(block, key);
-  if (!frame)
-    return frame.takeError();
-  ThreadPool::Active active(*engine.pool);
-  Error error = runFrame(**frame);
-  report = (*frame)->report();
-  engine.giveBack(*frame);
+  Expected<Frame *> taken = engine.takeFrame(block, key);
+  if (!taken)
+    return taken.takeError();
+  frame = *taken;
+  return runFrame();
+}
+
+Error Call::Implementation::begin() {
+  progress = {engine.options.stepLimit, observer ? &observer : nullptr,
+              &isCancelled};
+  Error error = start();
+  if (error)
+    abandon();
+  // Whatever step it was before, that is not why.
+  if (progress.wasCancelled)
+    return Error("the call was cancelled");
   return error;
 }
 
-Error Call::run() {
-  implementation->wasRefused = false;
-  if (Error error = implementation->checkGiven())
-    return implementation->refuse(std::move(error));
-  if (Error error = implementation->claimStates())
-    return error;
-  Error error = implementation->run();
-  implementation->releaseStates(implementation->states.size());
+Error Call::Implementation::finish() {
+  Error error = frame->finish(progress);
+  for (size_t i = 0; !error && i != results.size(); ++i) {
+    const Tensor &from = frame->output(i);
+    const Tensor &to = results[i].tensor();
+    if (from.data != to.data || !hasLayout(to, from))
+      portable::copyElements(from, to);
+  }
+  end();
   return error;
+}
+
+/// Leaves states as they were.
+void Call::Implementation::abandon() {
+  if (frame)
+    frame->takeBack();
+  end();
+}
+
+void Call::Implementation::end() {
+  if (frame) {
+    report = frame->report();
+    engine.giveBack(frame);
+    frame = nullptr;
+  }
+  if (hasStates)
+    releaseStates(states.size());
+  hasStates = false;
+  isCancelled.store(false, std::memory_order_relaxed);
+}
+
+Error Call::run() {
+  ThreadPool::Active active(*implementation->engine.pool);
+  if (Error error = implementation->begin())
+    return error;
+  return implementation->finish();
+}
+
+Error Call::begin() {
+  ThreadPool::Active active(*implementation->engine.pool);
+  return implementation->begin();
+}
+
+Error Call::finish() {
+  ThreadPool::Active active(*implementation->engine.pool);
+  return implementation->finish();
+}
+
+void Call::abandon() { implementation->abandon(); }
+
+void Call::cancel() {
+  implementation->isCancelled.store(true, std::memory_order_relaxed);
 }

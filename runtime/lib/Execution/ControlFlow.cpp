@@ -141,9 +141,8 @@ Error Frame::runWhile(Run &run, const Step &step, Control &control) {
                     control.arguments);
   };
   for (int turn = 0;; turn ^= 1) {
-    if (run.stepsLeft-- == 0)
-      return Error("the call takes more steps than LoadOptions::stepLimit "
-                   "allows");
+    if (Error error = run.takeSteps())
+      return error;
     if (Error error = call(kCondition, step.blocks[0], given))
       return error;
     const Frame &condition = *control.frames[kCondition];

@@ -43,26 +43,8 @@ Frame::Frame(Engine &engine, const Block &block)
     if (constant.data)
       bases[i] = const_cast<void *>(constant.data);
   }
-  findEarlyWrites();
   if (engine.check)
     guards = std::make_unique<Guards>(*this);
-}
-
-void Frame::findEarlyWrites() {
-  isRemembered.resize(block.steps.size());
-  bool canFail = false;
-  for (size_t i = block.steps.size(); i-- != 0;) {
-    const Step &step = block.steps[i];
-    canFail |= step.kind != plan::StepKind::Kernel ||
-               step.kernel != PortableKernel::Copy;
-    if (!canFail || step.kind != plan::StepKind::Kernel ||
-        step.outputs.count != 1)
-      continue;
-    int32_t value = block.slots[step.outputs.first];
-    int32_t buffer = block.values[size_t(value)].buffer;
-    isRemembered[i] =
-        block.buffers[size_t(buffer)].storage == plan::Storage::Input;
-  }
 }
 
 Frame::~Frame() { release(); }

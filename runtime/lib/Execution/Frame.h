@@ -14,6 +14,8 @@
 
 #include "corten/Runtime/Model.h"
 
+#include <atomic>
+
 namespace corten::runtime::execution {
 
 struct Engine;
@@ -26,9 +28,25 @@ enum Source : int32_t { kOwn = -1, kPermanent = -2 };
 
 /// What a call and everything in it share.
 struct Run {
-  uint64_t stepsLeft;
+  uint64_t stepsLeft = 0;
   const StepObserver *observer = nullptr;
+  /// Another thread sets it to end the call.
+  const std::atomic<bool> *isCancelled = nullptr;
+  bool wasCancelled = false;
   int depth = 0;
+
+  /// To be asked before so many steps: whether they may be taken.
+  Error takeSteps(size_t count = 1) {
+    if (isCancelled && isCancelled->load(std::memory_order_relaxed)) {
+      wasCancelled = true;
+      return Error("the call was cancelled");
+    }
+    if (stepsLeft < count)
+      return Error("the call takes more steps than LoadOptions::stepLimit "
+                   "allows");
+    stepsLeft -= count;
+    return Error::success();
+  }
 };
 
 /// A value on its way from one block to the next.
@@ -69,6 +87,13 @@ public:
   /// memory for it is, or null.
   Error run(Run &run, std::span<const Tensor> inputs,
             std::span<char *const> targets = {});
+  /// Runs those that can fail. All outputs have their shapes and their memory
+  /// then, and takeBack() leaves states as they were.
+  Error begin(Run &run, std::span<const Tensor> inputs,
+              std::span<char *const> targets);
+  /// Runs the others, which fail in the checking mode alone.
+  Error finish(Run &run);
+  void takeBack();
   /// After a run: gives back all memory.
   void release();
 
@@ -108,7 +133,6 @@ private:
   Error checkInside(size_t value) const;
   Error fillSteps(size_t stage);
   void chooseKernel(size_t step);
-  void findEarlyWrites();
   Error placeBuffers(size_t stage);
 
   // Running.
@@ -117,7 +141,9 @@ private:
   Error readSymbols(size_t stage);
   void setBase(size_t buffer, void *base);
   Error runSteps(Run &run, std::span<char *const> targets);
+  Error checkLastSteps() const;
   Error runStep(Run &run, size_t index);
+  Error rememberWrites(size_t index);
   Error runKernel(size_t index);
   Error runAssert(size_t index) const;
   Error endStep(size_t index);
@@ -164,8 +190,7 @@ private:
   std::vector<Piece> pieces;
   Placement placement;
   std::vector<Control> controls;
-  /// Of a function's block: writes to states that are not the last of all.
-  std::vector<bool> isRemembered;
+  /// Of a function's block.
   Undo undo;
   /// In the checking mode.
   std::unique_ptr<Guards> guards;

@@ -163,20 +163,66 @@ Error Frame::enterStage(size_t stage, std::span<char *const> targets) {
 
 Error Frame::run(Run &run, std::span<const Tensor> inputs,
                  std::span<char *const> targets) {
+  if (Error error = begin(run, inputs, targets))
+    return error;
+  return finish(run);
+}
+
+Error Frame::begin(Run &run, std::span<const Tensor> inputs,
+                   std::span<char *const> targets) {
   for (Control &control : controls)
     control.reports = {};
   ++run.depth;
   Error error = bindInputs(inputs);
   if (!error)
     error = runSteps(run, targets);
+  if (!error)
+    error = checkLastSteps();
+  if (!error)
+    error = run.takeSteps(block.steps.size() - block.firstLastWrite);
+  if (error && guards)
+    guards->leave();
+  --run.depth;
+  return error;
+}
+
+Error Frame::finish(Run &run) {
+  ++run.depth;
+  Error error;
+  for (size_t i = block.firstLastWrite; !error && i != block.steps.size();
+       ++i) {
+    if (guards)
+      guards->beginStep(i);
+    error = runStep(run, i);
+    if (!error)
+      error = endStep(i);
+    if (error)
+      error = explain(i, std::move(error));
+  }
+  undo.forget();
   if (guards)
     guards->leave();
   --run.depth;
-  // States are a function's: what it calls has none of its own.
-  if (error && run.depth == 0)
-    undo.takeBack();
-  undo.forget();
   return error;
+}
+
+void Frame::takeBack() {
+  undo.takeBack();
+  if (guards)
+    guards->leave();
+}
+
+/// That the copies at the end will not fail.
+Error Frame::checkLastSteps() const {
+  for (size_t i = block.firstLastWrite; i != block.steps.size(); ++i) {
+    const Step &step = block.steps[i];
+    const Tensor &from = inputsOf(step)[0];
+    const Tensor &to = step.outputs.of(slots)[0];
+    if (!std::ranges::equal(from.shape(), to.shape()))
+      return explain(i, Error(from.describe() + " cannot become " +
+                              to.describe() + "; compile the model again"));
+  }
+  return Error::success();
 }
 
 Error Frame::runSteps(Run &run, std::span<char *const> targets) {
@@ -198,11 +244,10 @@ Error Frame::runSteps(Run &run, std::span<char *const> targets) {
     if (i != 0)
       if (Error error = endStep(i - 1))
         return explain(i - 1, std::move(error));
-    if (i == block.steps.size())
+    if (i == block.firstLastWrite)
       return Error::success();
-    if (run.stepsLeft-- == 0)
-      return Error("the call takes more steps than LoadOptions::stepLimit "
-                   "allows");
+    if (Error error = run.takeSteps())
+      return error;
     if (guards)
       guards->beginStep(i);
     if (Error error = runStep(run, i))
@@ -215,6 +260,10 @@ Error Frame::runStep(Run &run, size_t index) {
   Clock::time_point start;
   if (run.observer)
     start = Clock::now();
+  // States are a function's: what it calls has none of its own.
+  if (run.depth == 1)
+    if (Error error = rememberWrites(index))
+      return error;
   Error error;
   switch (block.steps[index].kind) {
   case plan::StepKind::Kernel:
@@ -231,6 +280,23 @@ Error Frame::runStep(Run &run, size_t index) {
   return error;
 }
 
+Error Frame::rememberWrites(size_t index) {
+  const Step &step = block.steps[index];
+  for (int32_t value : block.earlyWrites[index]) {
+    const Tensor &target = values[size_t(value)];
+    std::span<const Tensor> inputs = inputsOf(step);
+    bool isScattered = step.kind == plan::StepKind::Kernel &&
+                       step.kernel == PortableKernel::ScatterNd &&
+                       inputs[0].data == target.data &&
+                       hasLayout(inputs[0], target);
+    if (!isScattered)
+      undo.remember(target);
+    else if (Error error = undo.remember(target, inputs[1], inputs[2]))
+      return error;
+  }
+  return Error::success();
+}
+
 Error Frame::runKernel(size_t index) {
   const Step &step = block.steps[index];
   std::span<Tensor> outputs = step.outputs.of(slots);
@@ -240,9 +306,6 @@ Error Frame::runKernel(size_t index) {
       outputs[i] = values[size_t(block.slots[step.outputs.first + i])];
   Invocation invocation = {inputsOf(step), outputs, numbersOf(step),
                            step.program.get(), engine.pool.get()};
-  if (isRemembered[index])
-    if (Error error = undo.remember(step.kernel, invocation))
-      return error;
   if (step.foreign != -1)
     invocation.foreign = engine.foreign[size_t(step.foreign)].get();
   if (scratchBytes[index] != 0)

@@ -158,6 +158,12 @@ struct Block {
   /// long.
   Lists conflicts;
   Effects effects;
+  /// The first of the steps that are left when nothing can fail any more:
+  /// copies of which some are to inputs. As many as there are steps: there are
+  /// none.
+  size_t firstLastWrite = 0;
+  /// By step: values in the memory of inputs that it writes to before that.
+  Lists earlyWrites;
   /// Size of a frame's key: the symbols of stage 0.
   size_t keySize() const { return symbolsOfStage[0].size(); }
   size_t numStages() const { return stageStarts.size(); }

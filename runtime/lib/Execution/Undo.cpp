@@ -13,25 +13,34 @@ static Tensor tensorIn(std::vector<std::byte> &memory, const Tensor &like) {
   return Tensor(like.type, memory.data(), like.shape());
 }
 
-Error Undo::remember(PortableKernel kernel, const Invocation &call) {
+Undo::Write &Undo::next() {
   if (count == writes.size())
     writes.emplace_back();
-  Write &write = writes[count];
-  write.target = call.output();
-  write.isScattered = kernel == PortableKernel::ScatterNd;
-  if (write.isScattered) {
-    write.places = tensorIn(write.placesMemory, call.input(1));
-    portable::copyElements(call.input(1), write.places);
-    write.elements = tensorIn(write.elementsMemory, call.input(2));
-    const Tensor inputs[] = {write.target, write.places};
-    if (Error error = portable::runGatherNd({inputs, {&write.elements, 1}, {}}))
-      return error;
-  } else {
-    write.elements = tensorIn(write.elementsMemory, write.target);
-    portable::copyElements(write.target, write.elements);
-  }
-  ++count;
-  return Error::success();
+  return writes[count++];
+}
+
+void Undo::remember(const Tensor &target) {
+  Write &write = next();
+  write.target = target;
+  write.isScattered = false;
+  write.elements = tensorIn(write.elementsMemory, target);
+  portable::copyElements(target, write.elements);
+}
+
+Error Undo::remember(const Tensor &target, const Tensor &places,
+                     const Tensor &elements) {
+  Write &write = next();
+  write.target = target;
+  write.isScattered = true;
+  write.places = tensorIn(write.placesMemory, places);
+  portable::copyElements(places, write.places);
+  write.elements = tensorIn(write.elementsMemory, elements);
+  const Tensor inputs[] = {target, write.places};
+  Error error = portable::runGatherNd({inputs, {&write.elements, 1}, {}});
+  // Nothing will be written to places that are not there.
+  if (error)
+    --count;
+  return error;
 }
 
 void Undo::takeBack() {

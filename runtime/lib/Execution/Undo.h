@@ -16,8 +16,12 @@ namespace corten::runtime::execution {
 
 class Undo {
 public:
-  /// To be called before a kernel writes to memory that is not the call's own.
-  Error remember(PortableKernel kernel, const Invocation &call);
+  /// To be called before something is written to memory that is not the call's
+  /// own.
+  void remember(const Tensor &target);
+  /// Of what is replaced at some places only: as ScatterNd takes both.
+  Error remember(const Tensor &target, const Tensor &places,
+                 const Tensor &elements);
   /// Brings back all elements, the last ones first.
   void takeBack();
   void forget() { count = 0; }
@@ -25,8 +29,7 @@ public:
 private:
   struct Write {
     Tensor target;
-    /// Where in the target the elements are, if not everywhere: as ScatterNd
-    /// takes it.
+    /// Where in the target the elements are, if not everywhere.
     Tensor places;
     Tensor elements;
     bool isScattered = false;
@@ -34,6 +37,8 @@ private:
     std::vector<std::byte> placesMemory;
     std::vector<std::byte> elementsMemory;
   };
+
+  Write &next();
 
   std::vector<Write> writes;
   size_t count = 0;

@@ -11,7 +11,7 @@
 //
 // A function that can fail returns a Result; nothing throws but allocation. An
 // engine may be used by any number of threads at once, a call, an array and a
-// state by one at a time.
+// state by one at a time, but for Call::cancel().
 
 #ifndef CORTEN_API_ENGINE_H
 #define CORTEN_API_ENGINE_H
@@ -272,7 +272,15 @@ public:
   /// Forgets arguments and results.
   void reset() { cortenCallReset(handle.get()); }
 
+  /// If it fails, states are as they were.
   Status run() { return detail::status(cortenCallRun(handle.get())); }
+  /// Ends the run that is under way, or else the next one: it fails. For other
+  /// threads, too.
+  void cancel() { cortenCallCancel(handle.get()); }
+  /// Whether the last run failed because of that.
+  bool wasCancelled() const {
+    return cortenCallWasCancelled(handle.get()) != 0;
+  }
 
   /// A view, until the call is run again, reset or goes.
   Result<Tensor> output(std::size_t number) const {

@@ -11,8 +11,8 @@
  *
  * An engine and its functions may be used by any number of threads at once; a
  * call, an array and a state by one at a time. Each thread has calls of its
- * own. Two calls that run with the same state at a time are an error of the
- * second one, not a race.
+ * own; cortenCallCancel is for others. Two calls that run with the same state
+ * at a time are an error of the second one, not a race.
  */
 
 #ifndef CORTEN_C_ENGINE_H
@@ -239,10 +239,17 @@ CORTEN_EXPORT CortenError *cortenCallSetOutputAt(CortenCall *call,
                                                  const CortenTensor *tensor);
 
 /**
- * Runs the function. If it fails, results are gone, and the call can be used
- * on.
+ * Runs the function. If it fails, results are gone, states are as they were,
+ * and the call can be used on.
  */
 CORTEN_EXPORT CortenError *cortenCallRun(CortenCall *call);
+/**
+ * Ends the run that is under way, or else the next one, before its next step:
+ * it fails. Any thread may do that as long as the call is not freed.
+ */
+CORTEN_EXPORT void cortenCallCancel(CortenCall *call);
+/** Not 0 if the last run failed because of that. */
+CORTEN_EXPORT int cortenCallWasCancelled(const CortenCall *call);
 
 /**
  * Fills in `tensor`, whose `size` must be set: a view of a result of the last

@@ -9,7 +9,7 @@
 //   call.output(0).tensor();
 //
 // Nothing here throws. A model may be used by any number of threads at once; a
-// call and a state by one at a time.
+// call and a state by one at a time, but for Call::cancel().
 
 #ifndef CORTEN_RUNTIME_MODEL_H
 #define CORTEN_RUNTIME_MODEL_H
@@ -263,13 +263,26 @@ public:
   /// Forgets arguments and results, to be used for something else.
   void reset();
 
-  /// If it fails, results are undefined, and the model can be used on. States
-  /// have what steps before the failing one wrote; the compiler puts writes
-  /// last.
+  /// If it fails, results are undefined, states are as they were, and the model
+  /// can be used on.
   Error run();
   /// Whether the last run failed because arguments are missing or do not fit:
   /// nothing was run.
   bool wasRefused() const;
+
+  /// Ends the run that is under way, or else the next one, before its next
+  /// step: it fails. Can be called by any thread as long as the call lives.
+  void cancel();
+  /// Whether the last run failed because of that.
+  bool wasCancelled() const;
+
+  /// The two halves of run(), for those who decide in between whether it is to
+  /// have happened. The first does all that can fail, and the call keeps its
+  /// states to itself; then either finish(), which writes to them and gives the
+  /// results, or abandon(), which leaves them as they were, has to follow.
+  Error begin();
+  Error finish();
+  void abandon();
 
   size_t numOutputs() const;
   const Array &output(size_t index) const;
