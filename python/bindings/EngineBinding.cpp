@@ -92,6 +92,28 @@ template <typename T, bool IsReadOnly> struct Viewed {
   }
 };
 
+/// Keeps calls of other threads away; raises RuntimeError if one runs.
+static State::Lock lock(const State &state) {
+  Expected<State::Lock> held = state.lock();
+  if (!held)
+    throw std::runtime_error(held.takeError().message());
+  return std::move(*held);
+}
+
+static std::vector<State::Lock> lock(const States &states) {
+  std::vector<State::Lock> held;
+  held.reserve(states.list.size());
+  for (const SharedState &state : states.list)
+    held.push_back(lock(*state));
+  return held;
+}
+
+static void reset(const States &states) {
+  std::vector<State::Lock> held = lock(states);
+  for (const SharedState &state : states.list)
+    state->reset();
+}
+
 static void bindViews(nb::module_ &module) {
   nb::class_<Axis>(module, "Axis", "An extent that calls decide.")
       .def_ro("symbol", &Axis::symbol,
@@ -141,23 +163,32 @@ static void bindViews(nb::module_ &module) {
       .def_prop_ro(
           "name", [](const State &self) { return self.name(); },
           "What functions call it.")
-      .def("reset", &State::reset, "Makes all elements zero.")
+      .def(
+          "reset",
+          [](State &self) {
+            State::Lock held = lock(self);
+            self.reset();
+          },
+          "Makes all elements zero. Raises RuntimeError while a call uses it.")
       .def(
           "write",
           [](State &self, nb::handle array) {
             Borrowed from = bindings::borrow(array, self.tensor().type, false,
                                              "state '" + self.name() + "'");
+            State::Lock held = lock(self);
             unwrap(self.write(from.tensor));
           },
           nb::arg("array"),
           "Takes over the elements of an array of the same type and shape. "
-          "Raises ValueError.")
+          "Raises ValueError, and RuntimeError while a call uses the state.")
       .def(
           "copy",
           [](const State &self) {
+            State::Lock held = lock(self);
             return std::make_shared<State>(unwrap(self.copy()));
           },
-          "Another state with the same elements.")
+          "Another state with the same elements. Raises RuntimeError while a "
+          "call uses it.")
       .def("__repr__", [](const State &self) {
         return "corten.State('" + self.name() + "', " +
                bindings::describe(self.tensor()) + ")";
@@ -192,15 +223,13 @@ static void bindStates(nb::module_ &module) {
           },
           nb::arg("name"), "The state of this name. Raises KeyError.")
       .def(
-          "reset",
-          [](States &self) {
-            for (const SharedState &state : self.list)
-              state->reset();
-          },
-          "Makes all elements of all states zero.")
+          "reset", [](States &self) { reset(self); },
+          "Makes all elements of all states zero, or of none: raises "
+          "RuntimeError while a call uses one.")
       .def(
           "copy",
           [](const States &self) {
+            std::vector<State::Lock> held = lock(self);
             States copies;
             for (const SharedState &state : self.list)
               copies.list.push_back(
@@ -208,7 +237,7 @@ static void bindStates(nb::module_ &module) {
             return copies;
           },
           "Others with the same elements: what comes after differs, as in a "
-          "beam search.")
+          "beam search. Raises RuntimeError while a call uses one.")
       .def("__repr__", [names](const States &self) {
         return "corten.States(" +
                nb::cast<std::string>(nb::repr(nb::cast(names(self)))) + ")";
@@ -400,11 +429,11 @@ static void bindModel(nb::module_ &module) {
       .def(
           "reset",
           [](Engine &self) {
-            std::lock_guard lock(self.mutex);
-            for (const SharedState &state : self.kept.list)
-              state->reset();
+            std::lock_guard guard(self.mutex);
+            reset(self.kept);
           },
-          "Makes the states of calls that bring none zero.")
+          "Makes the states of calls that bring none zero. Raises RuntimeError "
+          "while a call uses one.")
       .def(
           "trim", [](const Engine &self) { self.model->trim(); },
           "Gives idle memory back to the system.")

@@ -453,14 +453,20 @@ class State:
         Types that numpy lacks are unsigned integers with the same bits.
         """
     def reset(self) -> None:
-        """Make all elements zero."""
+        """Make all elements zero.
+
+        Raises ``RuntimeError`` while a call uses it.
+        """
     def write(self, array: Any) -> None:
         """Take over the elements of an array of the same type and shape.
 
-        Raises ``ValueError``.
+        Raises ``ValueError``, and ``RuntimeError`` while a call uses the state.
         """
     def copy(self) -> State:
-        """Another state with the same elements."""
+        """Another state with the same elements.
+
+        Raises ``RuntimeError`` while a call uses it.
+        """
     def __dlpack__(self, **options: Any) -> Any:
         """For ``torch.from_dlpack()`` and others."""
     def __dlpack_device__(self) -> tuple[int, int]: ...
@@ -477,11 +483,15 @@ class States:
     def keys(self) -> list[str]:
         """The names."""
     def reset(self) -> None:
-        """Make all elements of all states zero."""
+        """Make all elements of all states zero, or of none.
+
+        Raises ``RuntimeError`` while a call uses one.
+        """
     def copy(self) -> States:
         """Others with the same elements.
 
-        What comes after differs, as in a beam search.
+        What comes after differs, as in a beam search. Raises ``RuntimeError``
+        while a call uses one.
         """
 
 class Function:
@@ -622,7 +632,10 @@ class CompiledModel:
     def create_states(self, shapes: Mapping[str, Sequence[int]] = ...) -> States:
         """New states for all functions, all zeros. Raises ``ValueError``."""
     def reset(self) -> None:
-        """Make the states of calls that bring none zero."""
+        """Make the states of calls that bring none zero.
+
+        Raises ``RuntimeError`` while a call uses one.
+        """
     def trim(self) -> None:
         """Give idle memory back to the system."""
 

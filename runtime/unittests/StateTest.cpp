@@ -155,6 +155,13 @@ TEST(States, OneCallAtATime) {
   EXPECT_OK(outer.run());
   EXPECT_EQ(seen, 4);
   EXPECT_OK(inner.run());
+  {
+    auto lock = state.lock();
+    ASSERT_TRUE(lock);
+    EXPECT_FAULT(inner.run(), "the state 's' is in use by another call");
+    EXPECT_FAULT(state.lock().takeError(), "the state 's' is in use by a call");
+  }
+  EXPECT_OK(inner.run());
 }
 
 TEST(Observer, SeesEveryStep) {

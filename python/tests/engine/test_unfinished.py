@@ -100,6 +100,8 @@ def test_a_task_that_is_cancelled(
         with pytest.raises(asyncio.CancelledError):
             await task
         assert total(states) == [2, 2, 2]
+        # The thread has ended: nobody uses them any more.
+        states.reset()
 
     asyncio.run(cancelled())
     gc.collect()
@@ -168,3 +170,27 @@ def test_errors_of_awaited_calls(counter: corten.Function) -> None:
         asyncio.run(call(ONES[:2]))
     with pytest.raises(RuntimeError, match="given is"):
         asyncio.run(call(ONES, out=np.zeros((2, 1), np.int32)))
+
+
+def test_states_that_a_call_uses(slow: corten.Function) -> None:
+    states = slow.create_states()
+
+    async def meanwhile() -> None:
+        task = asyncio.create_task(slow.async_(ONES, states=states))
+        await asyncio.sleep(0.1)
+        state = states["total"]
+        for refused in (
+            state.reset,
+            lambda: state.write(ONES),
+            state.copy,
+            states.reset,
+            states.copy,
+        ):
+            with pytest.raises(RuntimeError, match="'total' is in use by a call: wait"):
+                refused()
+        task.cancel()
+
+    asyncio.run(meanwhile())
+    states["total"].write(ONES)
+    states.reset()
+    assert total(states.copy()) == [0, 0, 0]

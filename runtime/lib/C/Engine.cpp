@@ -198,31 +198,6 @@ struct CortenState {
   std::shared_ptr<runtime::State> state;
 };
 
-namespace {
-/// Has a state for itself, if no call runs with it.
-class Claim {
-public:
-  explicit Claim(const CortenState *state)
-      : state(state->state->tryLock() ? state->state.get() : nullptr) {}
-  ~Claim() {
-    if (state)
-      state->unlock();
-  }
-  Claim(const Claim &) = delete;
-  Claim &operator=(const Claim &) = delete;
-
-  explicit operator bool() const { return state; }
-
-private:
-  const runtime::State *state;
-};
-} // namespace
-
-static CortenError *inUse(const CortenState *state) {
-  return makeError("the state '" + state->state->name() +
-                   "' is in use by a call: wait until it has returned");
-}
-
 CortenError *cortenStateCreate(const CortenEngine *engine, const char *name,
                                const int64_t *shape, size_t rank,
                                CortenState **state) {
@@ -246,9 +221,9 @@ const char *cortenStateName(const CortenState *state) {
 }
 
 CortenError *cortenStateReset(CortenState *state) {
-  Claim claim(state);
-  if (!claim)
-    return inUse(state);
+  runtime::Expected<runtime::State::Lock> lock = state->state->lock();
+  if (!lock)
+    return fail(lock.takeError());
   state->state->reset();
   return nullptr;
 }
@@ -262,16 +237,16 @@ CortenError *cortenStateWrite(CortenState *state, const CortenTensor *tensor) {
   if (!from)
     return makeError("state '" + state->state->name() +
                      "': " + from.takeError().message());
-  Claim claim(state);
-  if (!claim)
-    return inUse(state);
+  runtime::Expected<runtime::State::Lock> lock = state->state->lock();
+  if (!lock)
+    return fail(lock.takeError());
   return fail(state->state->write(*from));
 }
 
 CortenError *cortenStateFork(const CortenState *state, CortenState **fork) {
-  Claim claim(state);
-  if (!claim)
-    return inUse(state);
+  runtime::Expected<runtime::State::Lock> lock = state->state->lock();
+  if (!lock)
+    return fail(lock.takeError());
   runtime::Expected<runtime::State> made = state->state->copy();
   if (!made)
     return fail(made.takeError());

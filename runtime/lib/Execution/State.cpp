@@ -34,8 +34,16 @@ Error State::write(const Tensor &from) {
   return Error::success();
 }
 
-bool State::tryLock() const { return !data->isInUse.exchange(true); }
-void State::unlock() const { data->isInUse.store(false); }
+Expected<State::Lock> State::lock() const {
+  if (data->isInUse.exchange(true))
+    return Error("the state '" + data->name +
+                 "' is in use by a call: wait until it has returned");
+  return Lock(data.get());
+}
+
+void State::Lock::Release::operator()(StateData *data) const {
+  data->isInUse.store(false);
+}
 
 /// Memory for a tensor of this type and shape; its contents are undefined.
 static Expected<std::unique_ptr<StateData>>

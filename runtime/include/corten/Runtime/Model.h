@@ -141,10 +141,19 @@ public:
   Error write(const Tensor &from);
   /// One of its own, with the same contents.
   Expected<State> copy() const;
-  /// Has it for the caller alone until unlock(): a call that is run with it
-  /// meanwhile fails. False if one is running with it.
-  bool tryLock() const;
-  void unlock() const;
+
+  /// As long as it lives, calls that are run with the state fail.
+  class Lock {
+    friend class State;
+    struct Release {
+      void operator()(execution::StateData *data) const;
+    };
+    explicit Lock(execution::StateData *data) : held(data) {}
+    std::unique_ptr<execution::StateData, Release> held;
+  };
+  /// Fails while a call runs with it. Whoever resets, writes or copies a state
+  /// that calls of other threads use locks it first.
+  Expected<Lock> lock() const;
 
 private:
   friend class Model;
