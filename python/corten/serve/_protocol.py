@@ -233,6 +233,8 @@ def _shape(
         raise BadRequest(f"shape of {value.name!r} has to be a list of whole numbers")
     assert isinstance(shape, list)
     datatype = entry.get("datatype")
+    if not isinstance(datatype, str):
+        raise BadRequest(f"datatype of {value.name!r} has to be a string")
     fits = datatype == DATATYPES[value.dtype] and len(shape) == len(value.shape)
     for extent, axis in zip(shape, value.shape, strict=False):
         if isinstance(axis, Extent):
@@ -243,7 +245,7 @@ def _shape(
             fits = fits and axis == extent
     if not fits:
         raise BadRequest(
-            f"input {value.name!r} is {str(datatype)[:16]}{shape[:16]}, and has to be "
+            f"input {value.name!r} is {datatype[:16]}{shape[:16]}, and has to be "
             f"{describe(value)}{_bounds(value)}"
         )
     # An axis of nothing must not hide one that results would be too large for.
@@ -304,6 +306,9 @@ def _from_json(value: Value, data: Any, shape: tuple[int, ...]) -> Tensor:
     # As objects first: NumPy would take strings for numbers, and make strings of
     # the longest one's length of all.
     objects = np.array(data, dtype=object)
+    # Of arrays with more axes than 32, NumPy does not even give the elements.
+    if objects.ndim > max(len(shape), 1):
+        raise _misshapen(value, objects, shape)
     kinds = set(map(type, objects.flat))
     if not kinds <= _KINDS[elements.kind]:
         what = {"b": "true and false", "f": "numbers"}.get(
@@ -315,10 +320,7 @@ def _from_json(value: Value, data: Any, shape: tuple[int, ...]) -> Tensor:
         )
     is_flat = objects.ndim == 1 and objects.size == math.prod(shape)
     if not is_flat and objects.shape != shape:
-        raise BadRequest(
-            f"data of {value.name!r} has {objects.size} elements in the shape "
-            f"{list(objects.shape)}, and its shape is {list(shape)}"
-        )
+        raise _misshapen(value, objects, shape)
     try:
         with np.errstate(over="ignore"):
             return objects.astype(elements).reshape(shape)
@@ -326,6 +328,13 @@ def _from_json(value: Value, data: Any, shape: tuple[int, ...]) -> Tensor:
         raise BadRequest(
             f"data of {value.name!r} has a number that {datatype} cannot hold"
         ) from None
+
+
+def _misshapen(value: Value, data: Tensor, shape: tuple[int, ...]) -> BadRequest:
+    return BadRequest(
+        f"data of {value.name!r} has {data.size} elements in the shape "
+        f"{list(data.shape)}, and its shape is {list(shape)}"
+    )
 
 
 def _outputs(

@@ -39,7 +39,7 @@ async def read_body(
         raise HTTPError(415, f"bodies in {encoding[:32]} are not supported: send plain")
     too_large = HTTPError(413, f"the body has more than {max_body} bytes")
     length = request.headers.get("content-length", "")
-    if length.isdigit() and int(length[:20]) > max_body:
+    if length.isdecimal() and int(length[:20]) > max_body:
         raise too_large
     body = bytearray()
     try:

@@ -5,13 +5,12 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from support.bodies import JSON, changed, fuzz
 
 from corten.serve._language import LanguageRequest, parse_chat, parse_completion
 from corten.serve._models import DATATYPES, Extent, Value
@@ -24,15 +23,6 @@ from corten.serve._protocol import (
     parse_json,
 )
 
-#: More than a few are for a long run, and then they are other ones every time.
-EXAMPLES = int(os.environ.get("CORTEN_FUZZ_EXAMPLES", "150"))
-FUZZ = settings(
-    max_examples=EXAMPLES,
-    deadline=None,
-    derandomize="CORTEN_FUZZ_EXAMPLES" not in os.environ,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
-)
-
 BATCH = Extent("n", 1, 64)
 INPUTS = [
     Value("x", "float32", (BATCH, 3)),
@@ -43,72 +33,6 @@ INPUTS = [
 OUTPUTS = [Value("y", "float32", (BATCH,)), Value("z", "bfloat16", (BATCH,))]
 LIMIT = 1 << 16
 
-#: Words that mean something somewhere, so that random objects get past the door.
-WORDS = st.sampled_from(
-    [
-        "inputs",
-        "outputs",
-        "parameters",
-        "name",
-        "shape",
-        "datatype",
-        "data",
-        "id",
-        "binary_data_size",
-        "binary_data",
-        "binary_data_output",
-        "timeout",
-        "sequence_id",
-        "classification",
-        "x",
-        "i",
-        "b",
-        "h",
-        "y",
-        "z",
-        "FP32",
-        "INT8",
-        "BOOL",
-        "BF16",
-        "model",
-        "prompt",
-        "messages",
-        "role",
-        "content",
-        "stop",
-        "seed",
-        "n",
-        "stream",
-        "temperature",
-        "top_p",
-        "logprobs",
-        "top_logprobs",
-        "logit_bias",
-        "stream_options",
-        "user",
-        "max_tokens",
-        "max_completion_tokens",
-        "include_usage",
-        "echo",
-        "tools",
-        "text",
-        "type",
-    ]
-)
-NUMBERS = (
-    st.integers(-3, 70)
-    | st.sampled_from([2**31, 2**63, 2**64, 10**30, -(10**30), 1 << 40])
-    | st.floats()
-)
-JSON: st.SearchStrategy[Any] = st.recursive(
-    st.none() | st.booleans() | NUMBERS | WORDS | st.text(max_size=5),
-    lambda inner: (
-        st.lists(inner, max_size=5)
-        | st.dictionaries(WORDS | st.text(max_size=3), inner, max_size=6)
-    ),
-    max_leaves=25,
-)
-
 
 def read(body: bytes, length: str | None = None) -> InferRequest | None:
     try:
@@ -117,14 +41,12 @@ def read(body: bytes, length: str | None = None) -> InferRequest | None:
         return None
 
 
-@FUZZ
-@given(st.binary(max_size=200), st.none() | st.integers(-5, 300).map(str) | st.text())
+@fuzz(st.binary(max_size=200), st.none() | st.integers(-5, 300).map(str) | st.text())
 def test_bytes(body: bytes, length: str | None) -> None:
     assert read(body, length) is None
 
 
-@FUZZ
-@given(JSON, st.binary(max_size=40))
+@fuzz(JSON, st.binary(max_size=40))
 def test_objects(value: Any, tail: bytes) -> None:
     text = json.dumps(value).encode()
     read(text)
@@ -166,22 +88,7 @@ CONVERSATION: dict[str, Any] = {
 }
 
 
-@st.composite
-def changed(draw: st.DrawFn, value: Any) -> Any:
-    """The value with something in it replaced, left out or added."""
-    if isinstance(value, dict) and value and draw(st.booleans()):
-        key = draw(st.sampled_from(sorted(value)))
-        if draw(st.integers(0, 4)) == 0:
-            return {name: one for name, one in value.items() if name != key}
-        return {**value, key: draw(changed(value[key]))}
-    if isinstance(value, list) and value and draw(st.booleans()):
-        place = draw(st.integers(0, len(value) - 1))
-        return [*value[:place], draw(changed(value[place])), *value[place + 1 :]]
-    return draw(JSON)
-
-
-@FUZZ
-@given(changed(valid()), st.sampled_from([b"", b"1234", b"12345"]))
+@fuzz(changed(valid()), st.sampled_from([b"", b"1234", b"12345"]))
 def test_nearly_valid(value: Any, tail: bytes) -> None:
     text = json.dumps(value).encode()
     request = read(text + tail, str(len(text)))
@@ -204,8 +111,7 @@ def test_valid() -> None:
     assert (request.id, request.timeout) == ("a", 0.001)
 
 
-@FUZZ
-@given(JSON | changed(CONVERSATION) | st.binary(max_size=100))
+@fuzz(JSON | changed(CONVERSATION) | st.binary(max_size=100))
 def test_language_requests(value: Any) -> None:
     body = value if isinstance(value, bytes) else json.dumps(value).encode()
     for parser in (parse_completion, parse_chat):
@@ -216,8 +122,7 @@ def test_language_requests(value: Any) -> None:
             assert 0 <= request.sampling.temperature <= 100
 
 
-@FUZZ
-@given(st.data())
+@fuzz(st.data())
 @pytest.mark.parametrize("dtype", sorted(set(DATATYPES) - {"bfloat16"}))
 def test_what_is_written_can_be_read(dtype: str, data: st.DataObject) -> None:
     """Any tensor, through both forms and back."""
