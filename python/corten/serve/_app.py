@@ -14,8 +14,15 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from corten.serve import _log
-from corten.serve._batching import Overloaded, Runner, why_not_together
-from corten.serve._gateway import Gateway, HTTPError, error_answer, json_answer
+from corten.serve._batching import NotRun, Overloaded, Runner, why_not_together
+from corten.serve._gateway import (
+    CLIENT_LEFT,
+    ClientLeft,
+    Gateway,
+    HTTPError,
+    error_answer,
+    json_answer,
+)
 from corten.serve._metrics import Metrics
 from corten.serve._models import VERSION, Catalogue, Served
 from corten.serve._openai import LanguageRoutes
@@ -56,7 +63,7 @@ class Application:
                 exception_handlers={
                     HTTPException: _starlette_error,
                     HTTPError: _http_error,
-                    Exception: _internal_error,
+                    Exception: _other_error,
                 },
             ),
             settings,
@@ -132,6 +139,8 @@ class Application:
             raise HTTPError(429, str(error), {"Retry-After": "1"}) from None
         except MemoryError:
             raise HTTPError(503, "there is not enough memory for this call") from None
+        except NotRun as error:
+            raise HTTPError(503, str(error)) from None
         except (RuntimeError, ValueError, TypeError) as error:
             # The program refuses these numbers: an index too large, say.
             raise HTTPError(400, f"the call failed: {error}") from None
@@ -167,6 +176,9 @@ async def _starlette_error(request: Request, error: Exception) -> Response:
     return error_answer(request.url.path, own)
 
 
-async def _internal_error(request: Request, error: Exception) -> Response:
+async def _other_error(request: Request, error: Exception) -> Response:
+    """A client that left, or a fault of ours; Starlette raises it again."""
+    if isinstance(error, ClientLeft):
+        return Response(status_code=CLIENT_LEFT)
     _log.error("internal error", path=request.url.path)
     return error_answer(request.url.path, HTTPError(500, "internal error"))

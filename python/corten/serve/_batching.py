@@ -31,6 +31,10 @@ class Overloaded(Exception):
     """So many wait that another one would wait too long."""
 
 
+class NotRun(Exception):
+    """The server ended before it could run a call."""
+
+
 class _Waiting:
     """A request that waits for its call."""
 
@@ -178,8 +182,7 @@ class Runner:
         try:
             results = done.result()
         except (asyncio.CancelledError, Exception) as error:
-            text = f"the call did not run: {error}"
-            results = [RuntimeError(text) for _ in batch]
+            results = [NotRun(f"the call did not run: {error}") for _ in batch]
         for waiting, result in zip(batch, results, strict=True):
             if waiting.future.done():
                 continue

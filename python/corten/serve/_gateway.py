@@ -19,6 +19,8 @@ from corten.serve._settings import Settings
 
 #: What a log says of requests that nobody waited for.
 CLIENT_LEFT = 499
+#: That time is up is said after it, in seconds.
+_LAST_WORDS = 1.0
 
 
 class ClientLeft(Exception):
@@ -58,6 +60,40 @@ def error_answer(path: str, error: HTTPError) -> Response:
     return json_answer(error_body(path, error), error.status, error.headers)
 
 
+class _Exchange:
+    """A request and its answer, on their way through the gateway."""
+
+    def __init__(self, receive: Receive, send: Send, seconds: float) -> None:
+        self._receive = receive
+        self._send = send
+        self._end = asyncio.get_running_loop().time() + seconds + _LAST_WORDS
+        self._status = 500
+        self._is_complete = False
+        self.has_left = False
+
+    @property
+    def status(self) -> int:
+        return CLIENT_LEFT if self.has_left else self._status
+
+    async def receive(self) -> Message:
+        message = await self._receive()
+        if message["type"] == "http.disconnect" and not self._is_complete:
+            self.has_left = True
+        return message
+
+    async def send(self, message: Message) -> None:
+        """Raises ``ClientLeft`` if nobody reads it."""
+        if message["type"] == "http.response.start":
+            self._status = message["status"]
+        try:
+            async with asyncio.timeout_at(self._end):
+                await self._send(message)
+        except TimeoutError:
+            raise ClientLeft from None
+        if message["type"] == "http.response.body":
+            self._is_complete = not message.get("more_body", False)
+
+
 class Gateway:
     """The application, for those who may ask now."""
 
@@ -75,31 +111,19 @@ class Gateway:
             await self._app(scope, receive, send)
             return
         begin = time.perf_counter()
-        status = 500
+        exchange = _Exchange(receive, send, self._settings.timeout)
         scope["corten.model"] = ""
-
-        async def watched_send(message: Message) -> None:
-            nonlocal status
-            if message["type"] == "http.response.start":
-                status = message["status"]
-            # Whoever does not read keeps memory, and is not waited for forever.
-            async with asyncio.timeout(self._settings.timeout):
-                await send(message)
-
         self.in_flight += 1
         self._metrics.in_flight.set(self.in_flight)
         try:
             app = self._refusal(scope) or self._app
-            await app(scope, receive, watched_send)
+            await app(scope, exchange.receive, exchange.send)
         except ClientLeft:
-            status = CLIENT_LEFT
-        except TimeoutError:
-            # uvicorn closes the connection of an answer that stays unfinished.
-            status = CLIENT_LEFT
+            exchange.has_left = True
         finally:
             self.in_flight -= 1
             self._metrics.in_flight.set(self.in_flight)
-            self._note(scope, status, time.perf_counter() - begin)
+            self._note(scope, exchange.status, time.perf_counter() - begin)
 
     def _refusal(self, scope: Scope) -> Response | None:
         path: str = scope["path"]

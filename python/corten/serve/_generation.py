@@ -18,6 +18,7 @@ from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from corten.serve._batching import Overloaded
+from corten.serve._protocol import BadRequest
 from corten.serve._rounds import Rounds
 from corten.serve._settings import Settings
 
@@ -73,93 +74,115 @@ class Generator:
     def close(self) -> None:
         self._pool.shutdown(wait=False, cancel_futures=True)
 
+    def check(self, request: LanguageRequest) -> None:
+        """Raises ``BadRequest`` for what is never generated, whatever the prompts."""
+        if request.texts > self._settings.max_sequences:
+            raise BadRequest(
+                f"{request.texts} texts are more than the "
+                f"{self._settings.max_sequences} that this server generates at a time"
+            )
+        beyond = [t for t in request.sampling.logit_bias if t >= self.model.vocab_size]
+        if beyond:
+            raise BadRequest(f"logit_bias: there is no token {beyond[0]}")
+
     async def generate(
         self, request: LanguageRequest, usage: Usage
     ) -> AsyncGenerator[Piece]:
         """The pieces of all continuations, as they come.
 
-        Raises ``Overloaded``, and ``ValueError`` for what the model cannot take.
+        Raises ``Overloaded``, and ``BadRequest`` for what the model cannot take.
         """
-        wanted = len(request.prompts) * request.count
-        if wanted > self._settings.max_sequences:
-            raise ValueError(
-                f"{wanted} texts are more than the {self._settings.max_sequences} "
-                "that this server generates at a time"
-            )
-        beyond = [t for t in request.sampling.logit_bias if t >= self.model.vocab_size]
-        if beyond:
-            raise ValueError(f"logit_bias: there is no token {beyond[0]}")
+        wanted = request.texts
         await self._enter(wanted)
-        tasks: list[asyncio.Task[None]] = []
-        pieces: asyncio.Queue[Piece | Exception] = asyncio.Queue()
+        pieces: asyncio.Queue[Piece | BaseException] = asyncio.Queue()
+        running = asyncio.create_task(self._run_all(request, pieces, usage))
+        # Whoever reads slowly keeps no place, and whoever leaves does not wait for
+        # the step that is running.
+        running.add_done_callback(partial(self._end, wanted, pieces))
         try:
-            firsts = [
-                await self._call(self._begin, prompt, request.sampling)
-                for prompt in request.prompts
-            ]
+            left = wanted
+            while left:
+                piece = await pieces.get()
+                if isinstance(piece, BaseException):
+                    raise piece
+                left -= piece.finish_reason is not None
+                yield piece
+        finally:
+            running.cancel()
+
+    async def _run_all(
+        self,
+        request: LanguageRequest,
+        pieces: asyncio.Queue[Piece | BaseException],
+        usage: Usage,
+    ) -> None:
+        """All continuations of all prompts."""
+        firsts = [
+            await self._call(self._begin, prompt, request.sampling)
+            for prompt in request.prompts
+        ]
+        async with asyncio.TaskGroup() as group:
             for number, first in enumerate(firsts):
                 usage.prompt_tokens += first.prompt_length
                 self._prompt_tokens.inc(first.prompt_length)
                 begin = number * request.count
                 running = self._run(first, begin, request.count, pieces, usage)
-                tasks.append(asyncio.create_task(running))
-            left = wanted
-            while left:
-                piece = await pieces.get()
-                if isinstance(piece, Exception):
-                    raise piece
-                left -= piece.finish_reason is not None
-                yield piece
-        finally:
-            for task in tasks:
-                task.cancel()
-            # A step that is running is finished before its place is given away;
-            # whoever leaves does not wait for that.
-            ended = asyncio.gather(*tasks, return_exceptions=True)
-            ended.add_done_callback(lambda _: self._leave(wanted))
+                group.create_task(running)
+
+    def _end(
+        self,
+        wanted: int,
+        pieces: asyncio.Queue[Piece | BaseException],
+        task: asyncio.Task[None],
+    ) -> None:
+        """Give the places away, and say what went wrong."""
+        self._leave(wanted)
+        if task.cancelled():
+            return
+        error = task.exception()
+        while isinstance(error, BaseExceptionGroup):
+            error = error.exceptions[0]
+        if error is not None:
+            pieces.put_nowait(error)
 
     def _begin(self, prompt: Prompt, sampling: Sampling) -> Sequence:
-        """Raises ``ValueError`` for what is no text, or no conversation."""
+        """Raises ``BadRequest`` for what is no text, or no conversation."""
         try:
             return self.model.sequence(prompt, sampling)
-        except ValueError:
+        except ValueError as error:
+            raise BadRequest(str(error)) from None
+        except MemoryError:
             raise
         except Exception as error:
             # Templates are programs, and what they are given is a client's.
-            raise ValueError(f"the prompt cannot be used: {error}") from error
+            raise BadRequest(f"the prompt cannot be used: {error}") from error
 
     async def _run(
         self,
         first: Sequence,
         begin: int,
         count: int,
-        pieces: asyncio.Queue[Piece | Exception],
+        pieces: asyncio.Queue[Piece | BaseException],
         usage: Usage,
     ) -> None:
         """All continuations of one prompt, which is read once."""
-        try:
-            sequences = [first]
-            if count > 1:
-                while not await self._call(first.read):
-                    pass
-                seed = first.sampling.seed
-                for index in range(1, count):
-                    own = None if seed is None else seed + index
-                    sequences.append(await self._call(partial(first.fork, seed=own)))
-            async with asyncio.TaskGroup() as group:
-                for index, sequence in enumerate(sequences, begin):
-                    group.create_task(self._continue(sequence, index, pieces, usage))
-        except* Exception as errors:
-            error = errors.exceptions[0]
-            while isinstance(error, ExceptionGroup):
-                error = error.exceptions[0]
-            await pieces.put(error)
+        sequences = [first]
+        if count > 1:
+            while not await self._call(first.read):
+                pass
+            seed = first.sampling.seed
+            for index in range(1, count):
+                own = None if seed is None else seed + index
+                sequences.append(await self._call(partial(first.fork, seed=own)))
+        async with asyncio.TaskGroup() as group:
+            for index, sequence in enumerate(sequences, begin):
+                group.create_task(self._continue(sequence, index, pieces, usage))
 
     async def _continue(
         self,
         sequence: Sequence,
         index: int,
-        pieces: asyncio.Queue[Piece | Exception],
+        pieces: asyncio.Queue[Piece | BaseException],
         usage: Usage,
     ) -> None:
         while not sequence.is_finished:

@@ -37,6 +37,11 @@ class LanguageRequest:
     #: Whether a stream ends with the number of tokens.
     has_usage: bool
 
+    @property
+    def texts(self) -> int:
+        """How many are to be generated."""
+        return len(self.prompts) * self.count
+
 
 def parse_completion(body: bytes | bytearray) -> LanguageRequest:
     """A request for ``/v1/completions``. Raises ``BadRequest``."""

@@ -7,7 +7,7 @@ import asyncio
 import json
 import time
 import uuid
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
 
 from corten.serve import _log
 from corten.serve._batching import Overloaded
@@ -215,10 +216,11 @@ class LanguageRoutes:
         body = await read_body(request, self._settings.max_body, deadline)
         try:
             asked = parse(body)
+            generator = self._find(asked.model)
+            request.scope["corten.model"] = generator.name
+            generator.check(asked)
         except BadRequest as error:
             raise HTTPError(400, str(error)) from None
-        generator = self._find(asked.model)
-        request.scope["corten.model"] = generator.name
         form = _Form(asked, generator.model.tokenizer)
         usage = Usage()
         pieces = generator.generate(asked, usage)
@@ -233,17 +235,17 @@ class LanguageRoutes:
             )
         except Overloaded as error:
             raise HTTPError(429, str(error), {"Retry-After": "1"}) from None
-        except (ValueError, RuntimeError) as error:
+        except BadRequest as error:
             raise HTTPError(400, str(error)) from None
-        return StreamingResponse(
-            _stream(asked, form, first, pieces, usage), media_type="text/event-stream"
-        )
+        except MemoryError:
+            raise HTTPError(503, "there is not enough memory for this text") from None
+        return _EventStream(_stream(asked, form, first, pieces, usage, deadline))
 
 
 async def _gather(
     asked: LanguageRequest, pieces: AsyncGenerator[Piece]
 ) -> list[_Choice]:
-    choices = [_Choice() for _ in range(len(asked.prompts) * asked.count)]
+    choices = [_Choice() for _ in range(asked.texts)]
     async with aclosing(pieces):
         async for piece in pieces:
             choice = choices[piece.index]
@@ -254,29 +256,53 @@ async def _gather(
     return choices
 
 
+class _EventStream(StreamingResponse):
+    """Ends what makes its events with itself, however it ends."""
+
+    def __init__(self, events: AsyncGenerator[bytes]) -> None:
+        super().__init__(events, media_type="text/event-stream")
+        self._events = events
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async with aclosing(self._events):
+            await super().__call__(scope, receive, send)
+
+
 async def _stream(
     asked: LanguageRequest,
     form: _Form,
     first: Piece,
     pieces: AsyncGenerator[Piece],
     usage: Usage,
-) -> AsyncIterator[bytes]:
+    deadline: Deadline,
+) -> AsyncGenerator[bytes]:
     try:
         if asked.is_chat:
             for index in range(asked.count):
                 yield _event(form.first(index))
         yield _event(form.piece(first))
-        async for piece in pieces:
+        while piece := await _next(pieces, deadline):
             yield _event(form.piece(piece))
         if asked.has_usage:
             yield _event(form.last(usage))
         yield b"data: [DONE]\n\n"
+    # The head is out: all that is left is to say it in the stream.
+    except HTTPError as error:
+        yield _event(error_body("/v1/", error))
     except Exception:
-        # The head is out: all that is left is to say it in the stream.
         _log.error("generation failed", model=asked.model)
         yield _event(error_body("/v1/", HTTPError(500, "the generation failed")))
     finally:
         await pieces.aclose()
+
+
+async def _next(pieces: AsyncGenerator[Piece], deadline: Deadline) -> Piece | None:
+    """The next one, if it comes in time; None after the last. Raises ``HTTPError``."""
+    try:
+        async with asyncio.timeout(deadline.left()):
+            return await anext(pieces, None)
+    except TimeoutError:
+        raise HTTPError(504, f"no end within {deadline.seconds:g} s") from None
 
 
 def _event(value: dict[str, Any]) -> bytes:

@@ -16,6 +16,7 @@ import uvicorn
 
 from corten.serve import _log
 from corten.serve._app import Application
+from corten.serve._connection import connections
 from corten.serve._models import Catalogue
 from corten.serve._settings import Settings
 
@@ -109,6 +110,7 @@ def serve(
         _log.warning("anyone who reaches this host may ask: there is no token")
     config = uvicorn.Config(
         app.gateway,
+        http=connections(settings.timeout),
         log_config=None,
         access_log=False,
         ws="none",

@@ -12,6 +12,7 @@ from support.command import corten
 from support.serving import (
     BATCH,
     Counts,
+    Large,
     Mean,
     Picks,
     Rows,
@@ -69,6 +70,7 @@ def assets(rows: Rows, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Pa
             ["y"],
             ({0: BATCH},),
         ),
+        "large": save(folder / "large.aimodel", Large(), {"x": torch.zeros(1)}, ["y"]),
         "counts": save(
             folder / "counts.aimodel", Counts(), {"x": torch.zeros(2)}, ["y"]
         ),

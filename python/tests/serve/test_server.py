@@ -6,6 +6,7 @@ from __future__ import annotations
 import http.client
 import json
 import os
+import select
 import socket
 import threading
 import time
@@ -15,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import psutil
 import pytest
 from support.command import corten
 from support.serving import Server
@@ -113,7 +115,27 @@ def leave_during(model: Path, turns: int) -> bool:
         assert running.result()[0] == 200
         assert ask(server, path, body)[0] == 200
         assert metric(server, "corten_call_seconds_count") == 2
+        server.ask_to_end()
+        _, log = server.wait()
+        assert [line for line in log if line["level"] == "error"] == []
         return True
+
+
+def connect(server: Server) -> socket.socket:
+    """A connection that takes in little."""
+    host, port = server.address.split(":")
+    connection = socket.socket()
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 12)
+    connection.settimeout(60)
+    connection.connect((host, int(port)))
+    return connection
+
+
+def is_cut_off(connection: socket.socket) -> bool:
+    """Whether the other side resets it, sooner or later."""
+    poll = select.poll()
+    poll.register(connection, 0)
+    return bool(poll.poll(60_000))
 
 
 class TestBadRequests:
@@ -273,6 +295,36 @@ class TestLoad:
         assert any(
             leave_during(assets["turns"], turns=4000 * 4**power) for power in range(6)
         )
+
+    @pytest.mark.parametrize("is_binary", [False, True])
+    def test_clients_that_do_not_read(
+        self, assets: dict[str, Path], is_binary: bool
+    ) -> None:
+        """Of an answer of megabytes; then of one to somebody who does."""
+        value = {"name": "x", "datatype": "FP32", "shape": [1], "data": [1.0]}
+        parameters = {"binary_data_output": is_binary}
+        request = {"inputs": [value], "parameters": parameters}
+        body = json.dumps(request).encode()
+        path = "/v2/models/large/infer"
+        head = f"POST {path} HTTP/1.1\r\nHost: a\r\nContent-Length: {len(body)}"
+        with Server(assets["large"], "--timeout", "3") as server:
+            before = psutil.Process(server.pid).num_fds()
+            with connect(server) as connection:
+                connection.sendall(f"{head}\r\n\r\n".encode() + body)
+                assert is_cut_off(connection)
+            wait_until(lambda: psutil.Process(server.pid).num_fds() <= before)
+            server.ask_to_end()
+            status, log = server.wait()
+        assert status == 0
+        assert [line for line in log if line["level"] == "error"] == []
+
+    def test_heads_that_do_not_end(self, assets: dict[str, Path]) -> None:
+        with Server(assets["mean"], "--timeout", "0.5") as server:
+            for part in (b"", b"POST /v2/models/mean/infer HTTP/1.1\r\nHost"):
+                with connect(server) as connection:
+                    connection.sendall(part)
+                    assert is_cut_off(connection)
+            assert ask(server, "/v2/health/ready")[0] == 200
 
     def test_shutdown_finishes_what_was_accepted(self, assets: dict[str, Path]) -> None:
         arguments = ("--concurrency", "1", "--max-batch", "1")

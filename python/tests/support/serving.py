@@ -87,6 +87,13 @@ class Picks(torch.nn.Module):
         return self.table(index)
 
 
+class Large(torch.nn.Module):
+    """Answers with 16 MB, more than sockets hold."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x + torch.zeros(1 << 22)
+
+
 class Counts(torch.nn.Module):
     """Has a state."""
 
