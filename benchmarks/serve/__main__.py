@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Puts load on ``corten serve``, and prints a JSON line for each phase.
 
+It fails if an answer is wrong, a request is lost, or the server has grown since all
+of it was tried for the first time.
+
 engine    calls without a server, as many rows as a batch has
 closed    clients that ask again as soon as they have their answer
 open      requests at a rate, whether others were answered or not
 mixed     closed, with bad requests, clients that leave and slow readers beside them
+language  streams of a bundle, with clients that leave and slow readers beside them
 shutdown  SIGTERM in the middle of closed: what was accepted is answered
 """
 
@@ -25,18 +29,19 @@ from typing import Any
 
 import psutil
 
-from benchmarks.serve import client, model
+from benchmarks.serve import client, language, model
 from benchmarks.serve.client import Tally, Target
 from corten.serve._settings import Settings
 
 ROOT = Path(__file__).parents[2]
+PHASES = ["engine", "closed", "open", "mixed", "language", "shutdown"]
 
 
 def parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="benchmarks.serve", description=__doc__)
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     add = parser.add_argument
-    add("--seconds", type=float, default=20, help="of each phase")
+    add("--seconds", type=float, default=140, help="of all phases and the warm-up")
     add("--clients", type=int, default=64)
     add("--rate", type=float, help="of the open loop; half of closed's, if left out")
     add("--width", type=int, default=2048)
@@ -44,21 +49,20 @@ def parser() -> argparse.ArgumentParser:
     add("--repeats", type=int, default=6, help="of the layers, to make calls longer")
     add("--max-batch", type=int, default=32)
     add("--concurrency", type=int, default=Settings().concurrency)
-    add("--slow-readers", type=int, default=8)
-    add(
-        "--phases", nargs="+", default=["engine", "closed", "open", "mixed", "shutdown"]
-    )
+    add("--slow-readers", type=int, default=2, help="of each kind")
+    add("--max-growth", type=float, default=64, help="of the server, in megabytes")
+    add("--phases", nargs="+", default=PHASES, choices=PHASES)
     return parser
 
 
 def start(
-    asset: Path, options: argparse.Namespace
+    asset: Path, bundle: Path, options: argparse.Namespace
 ) -> tuple[subprocess.Popen[str], int]:
     """A server, and its port."""
     path = [str(ROOT / "python"), *filter(None, [os.environ.get("PYTHONPATH")])]
     running = subprocess.Popen(
         [
-            *(sys.executable, "-m", "corten.serve", asset, "--port", "0"),
+            *(sys.executable, "-m", "corten.serve", asset, bundle, "--port", "0"),
             *("--max-batch", str(options.max_batch)),
             *("--max-queue", str(4 * options.clients)),
             *("--concurrency", str(options.concurrency)),
@@ -78,15 +82,25 @@ def start(
 class Phases:
     """The phases, against one server."""
 
-    def __init__(self, options: argparse.Namespace, target: Target, pid: int) -> None:
+    def __init__(
+        self,
+        options: argparse.Namespace,
+        target: Target,
+        texts: language.Target,
+        pid: int,
+    ) -> None:
         self._options = options
         self._target = target
+        self._texts = texts
+        #: How long each of them takes; the warm-up takes as long as one.
+        self._seconds = options.seconds / (len(options.phases) + 1)
         self._process = psutil.Process(pid)
         self.engine: float | None = None
         self.failed = False
+        self.is_ending = False
 
     def run(self, name: str, load: Coroutine[Any, Any, Tally]) -> None:
-        memory, busy = self._megabytes(), self._cpu_seconds()
+        memory, busy = self.megabytes(), self._cpu_seconds()
         begin = time.perf_counter()
         tally = asyncio.run(load)
         seconds = time.perf_counter() - begin
@@ -102,19 +116,19 @@ class Phases:
             "p50_ms": tally.quantile(0.5),
             "p99_ms": tally.quantile(0.99),
             "per_second": round(throughput, 1),
-            "memory_mb": [memory, self._megabytes()],
+            "memory_mb": [memory, self.megabytes()],
         }
         # Of the server's processes; unlike throughput, others do not disturb it.
         if (now := self._cpu_seconds()) is not None and busy is not None:
             line["cpu_ms"] = round((now - busy) / max(tally.answered, 1) * 1e3, 3)
-        if self.engine:
+        if self.engine and name != "language":
             line["share_of_engine"] = round(throughput / self.engine, 3)
         if tally.bad:
             line["bad"] = dict(tally.bad)
         show(line)
         self.failed |= bool(tally.wrong or tally.lost)
 
-    def _megabytes(self) -> float | None:
+    def megabytes(self) -> float | None:
         try:
             return round(self._process.memory_info().rss / 1e6, 1)
         except psutil.NoSuchProcess:
@@ -127,20 +141,37 @@ class Phases:
             return None
         return float(times.user + times.system)
 
+    def warm_up(self) -> float:
+        """A little of all kinds of load; how many requests a second closed has."""
+        seconds = self._seconds / 3
+        tally = asyncio.run(self.closed(seconds))
+        asyncio.run(self.mixed(seconds))
+        asyncio.run(self.language(seconds))
+        return max(1.0, tally.answered / seconds)
+
+    def check_memory(self, before: float | None) -> None:
+        """Compare with what it was after the warm-up."""
+        after = self.megabytes()
+        if before is None or after is None:
+            return
+        growth = round(after - before, 1)
+        show({"phase": "memory", "memory_mb": [before, after], "growth_mb": growth})
+        self.failed |= growth > self._options.max_growth
+
     async def closed(self, seconds: float | None = None) -> Tally:
         tally = Tally()
-        seconds = self._options.seconds if seconds is None else seconds
+        seconds = seconds or self._seconds
         await client.closed_loop(self._target, tally, self._options.clients, seconds)
         return tally
 
     async def open(self, rate: float) -> Tally:
         tally = Tally()
-        await client.open_loop(self._target, tally, rate, self._options.seconds)
+        await client.open_loop(self._target, tally, rate, self._seconds)
         return tally
 
-    async def mixed(self) -> Tally:
+    async def mixed(self, seconds: float | None = None) -> Tally:
         tally = Tally()
-        target, options, seconds = self._target, self._options, self._options.seconds
+        target, options, seconds = self._target, self._options, seconds or self._seconds
         await asyncio.gather(
             client.closed_loop(target, tally, options.clients, seconds),
             client.bad_clients(target, tally, seconds, 0.02),
@@ -149,13 +180,23 @@ class Phases:
         )
         return tally
 
+    async def language(self, seconds: float | None = None) -> Tally:
+        tally = Tally()
+        texts, options, seconds = self._texts, self._options, seconds or self._seconds
+        await asyncio.gather(
+            language.streams(texts, tally, options.clients, seconds),
+            language.leaving(texts, tally, seconds, 0.02),
+            language.slow(texts, tally, options.slow_readers, seconds),
+        )
+        return tally
+
     async def shutdown(self) -> Tally:
         tally = Tally()
         clients = self._options.clients
-        load = client.closed_loop(self._target, tally, clients, self._options.seconds)
+        load = client.closed_loop(self._target, tally, clients, self._seconds)
         task = asyncio.create_task(load)
-        await asyncio.sleep(self._options.seconds / 2)
-        tally.is_ending = True
+        await asyncio.sleep(self._seconds / 2)
+        tally.is_ending = self.is_ending = True
         self._process.send_signal(signal.SIGTERM)
         await task
         return tally
@@ -165,36 +206,48 @@ def show(line: dict[str, Any]) -> None:
     print(json.dumps(line), flush=True)
 
 
+def run(phases: Phases, options: argparse.Namespace) -> None:
+    rate = options.rate or phases.warm_up() / 2
+    before = phases.megabytes()
+    for name in options.phases:
+        if name == "shutdown":
+            phases.check_memory(before)
+        if name == "open":
+            phases.run(name, phases.open(rate))
+        elif name != "engine":
+            phases.run(name, getattr(phases, name)())
+    if "shutdown" not in options.phases:
+        phases.check_memory(before)
+
+
 def main() -> int:
     options = parser().parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        asset = Path(folder) / "load.aimodel"
+    with tempfile.TemporaryDirectory() as name:
+        asset, bundle = Path(name) / "load.aimodel", Path(name) / "texts"
         model.write(asset, options.width, options.layers, options.repeats)
-        samples = model.samples(asset)
+        language.write(bundle)
         engine = None
         if "engine" in options.phases:
-            engine, busy = model.measure_engine(
-                asset, options.max_batch, options.seconds
-            )
+            seconds = options.seconds / (len(options.phases) + 1)
+            engine, busy = model.measure_engine(asset, options.max_batch, seconds)
             line = {"per_second": round(engine, 1), "cpu_ms": round(busy, 3)}
             show({"phase": "engine", **line})
-        server, port = start(asset, options)
+        samples, prompts = model.samples(asset), language.samples(bundle)
+        large = model.samples(asset, model.LARGE_SAMPLES, model.MAX_ROWS)
+        server, port = start(asset, bundle, options)
+        phases = Phases(
+            options,
+            Target("127.0.0.1", port, asset.stem, samples, large),
+            language.Target("127.0.0.1", port, bundle.name, prompts),
+            server.pid,
+        )
+        phases.engine = engine
         try:
-            target = Target("127.0.0.1", port, "load", samples)
-            phases = Phases(options, target, server.pid)
-            phases.engine = engine
-            # Memory is compared with that of a server that has seen all of it.
-            warm = asyncio.run(phases.closed(min(5.0, options.seconds)))
-            rate = options.rate or max(
-                1.0, warm.answered / min(5.0, options.seconds) / 2
-            )
-            for name in options.phases:
-                if name == "open":
-                    phases.run(name, phases.open(rate))
-                elif name != "engine":
-                    phases.run(name, getattr(phases, name)())
+            run(phases, options)
         finally:
-            server.terminate()
+            # A second signal would end it at once.
+            if not phases.is_ending:
+                server.terminate()
             status = server.wait(60)
         show({"phase": "end", "status": status})
     return int(phases.failed or status != 0)

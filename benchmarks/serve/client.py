@@ -6,6 +6,7 @@ from __future__ import annotations
 import asyncio
 import json
 import random
+import socket
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -58,6 +59,8 @@ class Target:
     port: int
     model: str
     samples: list[Sample]
+    #: Their answers do not fit into sockets.
+    large: list[Sample]
 
     @property
     def head(self) -> bytes:
@@ -65,6 +68,15 @@ class Target:
 
     async def connect(self) -> Connection:
         return await asyncio.open_connection(self.host, self.port)
+
+
+async def connect_slowly(host: str, port: int) -> Connection:
+    """A connection that takes in little: what is not read stays with the server."""
+    connection = socket.socket()
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 14)
+    connection.setblocking(False)
+    await asyncio.get_running_loop().sock_connect(connection, (host, port))
+    return await asyncio.open_connection(sock=connection, limit=1 << 12)
 
 
 async def read_answer(
@@ -258,25 +270,25 @@ async def leaving_clients(
 async def slow_readers(
     target: Target, tally: Tally, clients: int, seconds: float
 ) -> None:
-    """They read their answers a few bytes at a time; all of it is to be right."""
+    """They read large answers a little at a time; all of it is to be right."""
     end = time.perf_counter() + seconds
 
     async def loop(number: int) -> None:
         choose = random.Random(number)
         while time.perf_counter() < end:
             tally.bad["reads slowly"] += 1
-            sample = choose.choice(target.samples)
+            sample = choose.choice(target.large)
             try:
-                reader, writer = await target.connect()
+                reader, writer = await connect_slowly(target.host, target.port)
                 request = target.head + b"Connection: close\r\n" + sample.request
-                for begin in range(0, len(request), 4096):
-                    writer.write(request[begin : begin + 4096])
+                for begin in range(0, len(request), 1 << 16):
+                    writer.write(request[begin : begin + (1 << 16)])
                     await asyncio.sleep(0.005)
                 data = bytearray()
                 async with asyncio.timeout(PATIENCE):
-                    while part := await reader.read(2048):
+                    while part := await reader.read(1 << 13):
                         data += part
-                        await asyncio.sleep(0.01)
+                        await asyncio.sleep(0.005)
                 whole = asyncio.StreamReader()
                 whole.feed_data(bytes(data))
                 whole.feed_eof()

@@ -15,8 +15,10 @@ import torch
 import corten
 from coreai_torch import TorchConverter, get_decomp_table
 
-#: How many different requests there are.
+#: How many different requests there are, and how many with as many rows as may be.
 SAMPLES = 64
+LARGE_SAMPLES = 2
+MAX_ROWS = 256
 
 
 def write(path: Path, width: int, layers: int, repeats: int) -> None:
@@ -28,7 +30,7 @@ def write(path: Path, width: int, layers: int, repeats: int) -> None:
     exported = torch.export.export(
         torch.nn.Sequential(*parts * repeats).eval(),
         (torch.zeros(2, width),),
-        dynamic_shapes=({0: torch.export.Dim("rows", min=1, max=256)},),
+        dynamic_shapes=({0: torch.export.Dim("rows", min=1, max=MAX_ROWS)},),
     ).run_decompositions(get_decomp_table())
     program = (
         TorchConverter()
@@ -47,19 +49,19 @@ class Sample:
     expected: npt.NDArray[np.float32]
 
 
-def samples(path: Path) -> list[Sample]:
+def samples(path: Path, count: int = SAMPLES, rows: int = 1) -> list[Sample]:
     function = corten.load(path)["main"]
     width = function.inputs[0].shape[1]
     random = np.random.default_rng(0)
     found = []
-    for _ in range(SAMPLES):
-        x = random.standard_normal((1, width), np.float32)
+    for _ in range(count):
+        x = random.standard_normal((rows, width), np.float32)
         head = {
             "inputs": [
                 {
                     "name": "x",
                     "datatype": "FP32",
-                    "shape": [1, width],
+                    "shape": [rows, width],
                     "parameters": {"binary_data_size": x.nbytes},
                 }
             ],

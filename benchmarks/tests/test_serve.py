@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[2]
 def test_no_wrong_answer_and_none_lost() -> None:
     command = [
         "--seconds",
-        "2",
+        "14",
         "--clients",
         "16",
         "--width",
@@ -33,10 +33,12 @@ def test_no_wrong_answer_and_none_lost() -> None:
     )
     assert done.returncode == 0, done.stdout + done.stderr
     lines = {line["phase"]: line for line in map(json.loads, done.stdout.splitlines())}
-    for phase in ("closed", "open", "mixed", "shutdown"):
+    for phase in ("closed", "open", "mixed", "language", "shutdown"):
         assert lines[phase]["answered"] > 0
         assert (lines[phase]["wrong"], lines[phase]["lost"]) == (0, 0)
     # All kinds of bad requests got their turn.
     assert len(lines["mixed"]["bad"]) == 9
+    assert len(lines["language"]["bad"]) == 2
+    assert "growth_mb" in lines["memory"]
     # Refused while the server was ending.
     assert lines["shutdown"]["refused"] > 0
