@@ -19,6 +19,7 @@ from corten._text import path_text
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from corten._engine import Precision
     from corten._native import CompiledModel, Function, Parameter
     from corten._text import StrPath
 
@@ -143,6 +144,7 @@ class Predictor:
             of a result may then depend on how many rows there are.
         threads: How many work on a call; as many as the process may run on, if it
             is left open.
+        precision: As for :func:`corten.load`.
         tensors: What tensors are in tables of Arrow's: ``"tensor"`` columns of a
             fixed shape, or nested ``"list"`` columns.
     """
@@ -157,6 +159,7 @@ class Predictor:
         constants: Mapping[str, Any] | None = None,
         rows_per_call: int | None = None,
         threads: int | None = None,
+        precision: Precision | None = None,
         tensors: Literal["tensor", "list"] = "tensor",
     ) -> None:
         if tensors not in ("tensor", "list"):
@@ -172,6 +175,7 @@ class Predictor:
         self._constants = {k: np.asarray(v) for k, v in (constants or {}).items()}
         self._rows_per_call = rows_per_call
         self._threads = threads
+        self._precision = precision
         self._tensors = tensors
         self._function: Function | None = None
 
@@ -196,7 +200,9 @@ class Predictor:
         """
         if self._function is None:
             with alone_with(self.path):
-                model = load(self.path, threads=self.threads())
+                model = load(
+                    self.path, threads=self.threads(), precision=self._precision
+                )
             function = _chosen_function(model, self._name)
             known = [parameter.name for parameter in function.inputs]
             self._check_names("input", [*self._columns, *self._constants], known)

@@ -12,10 +12,12 @@ from corten._alone import alone_with
 from corten._columns import as_numpy
 from corten._text import path_text
 from corten.llm import load
+from corten.llm._model import MAX_ROWS
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from corten._engine import Precision
     from corten._text import StrPath
     from corten.llm import LanguageModel
 
@@ -40,7 +42,12 @@ class TextPredictor:
         columns: From these names to those of columns, where they differ.
         seed: With a temperature, each prompt is continued with this seed: the
             result of a row does not depend on the rows around it.
-        threads: As for :class:`corten.batch.Predictor`.
+        rows_per_call: How many prompts are continued together, where the program
+            allows it; always the same ones of a batch, so that the same batch gives
+            the same texts. The last bits of probabilities, and so a token that is
+            nearly as probable as another, may depend on the rows that share calls:
+            with 1 they do not.
+        threads, precision: As for :class:`corten.batch.Predictor`.
         options: Of ``generate``, as ``max_tokens`` and ``temperature``.
     """
 
@@ -51,7 +58,9 @@ class TextPredictor:
         *,
         columns: Mapping[str, str] | None = None,
         seed: int = 0,
+        rows_per_call: int = MAX_ROWS,
         threads: int | None = None,
+        precision: Precision | None = None,
         **options: Any,
     ) -> None:
         if task not in _COLUMNS:
@@ -66,12 +75,17 @@ class TextPredictor:
         if task == "score" and options:
             msg = f"score has no option {min(options)!r}"
             raise ValueError(msg)
+        if rows_per_call < 1:
+            msg = f"rows_per_call must be at least 1, got {rows_per_call}"
+            raise ValueError(msg)
         self.path = path_text(path)
         self._task = task
         self._given = columns.get(given, given)
         self._added = {name: columns.get(name, name) for name in added}
         self._options = {**options, "seed": seed} if task == "generate" else {}
+        self._rows_per_call = rows_per_call
         self._threads = threads
+        self._precision = precision
         self._model: LanguageModel | None = None
 
     def __getstate__(self) -> dict[str, Any]:
@@ -88,7 +102,9 @@ class TextPredictor:
         """The model, which is loaded by then. Raises ``ValueError``."""
         if self._model is None:
             with alone_with(self.path):
-                self._model = load(self.path, threads=self.threads())
+                self._model = load(
+                    self.path, threads=self.threads(), precision=self._precision
+                )
         return self._model
 
     def __call__(self, batch: Any) -> Any:
@@ -151,22 +167,33 @@ class TextPredictor:
             raise ValueError(msg)
         column = batch[self._given]
         texts = column.to_pylist() if hasattr(column, "to_pylist") else list(column)
-        found: dict[str, list[Any]] = {name: [] for name in self._added.values()}
         for row, text in enumerate(texts):
             if not isinstance(text, str):
                 kind = "a null" if text is None else type(text).__name__
                 msg = f"column {self._given!r} has {kind} in row {row}, and no text"
                 raise TypeError(msg)
-            for name, value in self._row(text).items():
-                found[self._added[name]].append(value)
-        return found
+        found = (
+            self._generate(texts) if self._task == "generate" else self._score(texts)
+        )
+        return {self._added[name]: rows for name, rows in found.items()}
 
-    def _row(self, text: str) -> dict[str, Any]:
+    def _generate(self, prompts: list[str]) -> dict[str, list[Any]]:
+        """In groups that only the batch decides."""
         model = self.load()
-        if self._task == "generate":
-            return {"generated": "".join(model.generate(text, **self._options))}
-        score = model.score(text)
-        return {"logprobs": score.logprobs, "perplexity": score.perplexity}
+        size = 1 if model.batching == "none" else self._rows_per_call
+        found: list[str] = []
+        for start in range(0, len(prompts), size):
+            group = prompts[start : start + size]
+            found += model.generate_batch(group, max_rows=size, **self._options)
+        return {"generated": found}
+
+    def _score(self, texts: list[str]) -> dict[str, list[Any]]:
+        model = self.load()
+        scores = [model.score(text) for text in texts]
+        return {
+            "logprobs": [score.logprobs for score in scores],
+            "perplexity": [score.perplexity for score in scores],
+        }
 
 
 def _numpy(rows: list[Any]) -> Any:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from corten import _command
+from corten import _command, _options
 
 if TYPE_CHECKING:
     from corten.batch._job import Options
@@ -74,9 +74,7 @@ def _parser() -> _command.Parser:
         help="of a bundle: continue the column prompt, or score the column text "
         "(default: generate)",
     )
-    add("--max-tokens", type=int, metavar="N", help="of a continuation, at most")
-    add("--temperature", type=float, metavar="X", help="0 takes the most probable")
-    add("--seed", type=int, metavar="N", help="of each continuation (default: 0)")
+    _options.add_sampling(parser)
     add(
         "--keep",
         metavar="COLUMNS",
@@ -96,6 +94,7 @@ def _parser() -> _command.Parser:
         metavar="N",
         help="rows of one file of results (default: %(default)s)",
     )
+    _options.add_precision(parser)
     add(
         "--threads",
         type=int,
@@ -134,7 +133,7 @@ def main(arguments: Sequence[str]) -> int:
         Path(chosen.model),
         _files.find(chosen.input),
         Path(chosen.output),
-        _options(chosen),
+        _job_options(chosen),
     )
     summary = _run.run(
         job,
@@ -149,7 +148,7 @@ def main(arguments: Sequence[str]) -> int:
     return _command.Exit.SUCCESS
 
 
-def _options(chosen: argparse.Namespace) -> Options:
+def _job_options(chosen: argparse.Namespace) -> Options:
     from corten.batch._job import Options
 
     return Options(
@@ -157,10 +156,10 @@ def _options(chosen: argparse.Namespace) -> Options:
         columns=_pairs(chosen.columns, "--columns"),
         outputs=_pairs(chosen.outputs, "--outputs") or None,
         text={
-            name: getattr(chosen, name)
-            for name in ("task", "max_tokens", "temperature", "seed")
-            if getattr(chosen, name) is not None
+            **({} if chosen.task is None else {"task": chosen.task}),
+            **_options.sampling_of(chosen),
         },
+        precision=chosen.precision,
         keep=None if chosen.keep is None else tuple(chosen.keep.split(",")),
         batch_size=chosen.batch_size,
         rows_per_file=chosen.rows_per_file,

@@ -23,6 +23,8 @@ from corten.llm import is_bundle
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from corten._engine import Precision
+
 MANIFEST = "manifest.json"
 _VERSION = 1
 
@@ -49,6 +51,7 @@ class Options:
     keep: tuple[str, ...] | None = None
     #: Of a language model: the task, and what it takes.
     text: Mapping[str, Any] = field(default_factory=dict)
+    precision: Precision | None = None
     batch_size: int = DEFAULT_BATCH
     rows_per_file: int = DEFAULT_FILE_ROWS
 
@@ -93,10 +96,16 @@ def tables_of(asset: str, options: Options, threads: int | None) -> Tables:
                 msg = f"{asset} is a bundle, which has no --{name}"
                 raise ValueError(msg)
         return TextPredictor(
-            asset, columns=options.columns, threads=threads, **options.text
+            asset,
+            columns=options.columns,
+            threads=threads,
+            precision=options.precision,
+            **options.text,
         )
     if options.text:
-        msg = f"{asset} is no bundle, and has no --{min(options.text)}"
+        msg = (
+            f"{asset} is no bundle, and has no --{min(options.text).replace('_', '-')}"
+        )
         raise ValueError(msg)
     return Predictor(
         asset,
@@ -105,6 +114,7 @@ def tables_of(asset: str, options: Options, threads: int | None) -> Tables:
         outputs=options.outputs,
         rows_per_call=options.batch_size,
         threads=threads,
+        precision=options.precision,
     )
 
 

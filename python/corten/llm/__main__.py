@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from corten import _command
+from corten import _command, _options
 from corten._progress import Progress
 from corten._tables import as_text
 
@@ -31,23 +31,7 @@ def _generate_parser() -> _command.Parser:
     add("prompt", metavar="PROMPT", help="a text; - reads it from standard input")
     add("--chat", action="store_true", help="the prompt is what a user says")
     add("--system", metavar="TEXT", help="what goes before it; implies --chat")
-    for name, kind, text in (
-        ("max-tokens", int, "end after so many tokens"),
-        ("temperature", float, "0 takes the most probable token (default: 0)"),
-        ("top-k", int, "only among so many of the most probable"),
-        ("top-p", float, "only among those that have this much together"),
-        ("min-p", float, "only those with this much of the most probable one's"),
-        ("repetition-penalty", float, "divides the logits of what was there before"),
-        ("seed", int, "the same seed gives the same text"),
-    ):
-        add(f"--{name}", type=kind, metavar="N", help=text)
-    add(
-        "--stop",
-        action="append",
-        metavar="TEXT",
-        help="end before this text; may be given several times",
-    )
-    add("--ignore-eos", action="store_true", help="go on after the end of the text")
+    _options.add_sampling(parser)
     add("--quiet", action="store_true", help="nothing but the text")
     _add_engine(parser)
     return parser
@@ -84,11 +68,7 @@ def _eval_parser() -> _command.Parser:
 
 def _add_engine(parser: _command.Parser) -> None:
     """How the engine runs the model."""
-    parser.add_argument(
-        "--precision",
-        choices=["bf16", "int8"],
-        help="what products may be computed in: faster, and less exact",
-    )
+    _options.add_precision(parser)
     parser.add_argument(
         "--threads",
         type=int,
@@ -112,20 +92,6 @@ def generate(arguments: Sequence[str]) -> int:
     """Writes the text as it comes, and then how fast it came."""
     options = _generate_parser().parse_args(arguments)
     prompt = sys.stdin.read() if options.prompt == "-" else options.prompt
-    names = (
-        "max_tokens",
-        "temperature",
-        "top_k",
-        "top_p",
-        "min_p",
-        "repetition_penalty",
-        "seed",
-    )
-    given = {
-        name: getattr(options, name)
-        for name in names
-        if getattr(options, name) is not None
-    }
     with Progress(not options.quiet) as progress:
         progress.show(f"loading {options.bundle}")
         model = _load(options.bundle, options.threads, options.precision)
@@ -134,12 +100,7 @@ def generate(arguments: Sequence[str]) -> int:
         if options.system is not None:
             messages.insert(0, {"role": "system", "content": options.system})
         prompt = messages
-    sequence = model.sequence(
-        prompt,
-        stop=tuple(options.stop or ()),
-        ignore_eos=options.ignore_eos,
-        **given,
-    )
+    sequence = model.sequence(prompt, **_options.sampling_of(options))
     start = time.perf_counter()
     with Progress(not options.quiet) as progress:
         progress.show("reading the prompt", 0)

@@ -11,6 +11,7 @@ from corten._text import path_text
 if TYPE_CHECKING:
     from ray.serve import Application
 
+    from corten._engine import Precision
     from corten._text import StrPath
 
 
@@ -21,6 +22,7 @@ def app(
     max_replicas: int = 8,
     target_ongoing_requests: float = 8,
     name: str = "corten",
+    precision: Precision | None = None,
     options: Mapping[str, Any] | None = None,
     **settings: Any,
 ) -> Application:
@@ -29,7 +31,7 @@ def app(
     The routes are those of ``corten serve``, for any number of ``paths``, each of
     them an asset, a bundle, or ``NAME=PATH``. A replica is a server with an engine of
     ``num_cpus`` threads; there are as many as keep the requests that each works
-    on near ``target_ongoing_requests``.
+    on near ``target_ongoing_requests``. ``precision`` is that of ``corten.load``.
 
     ``settings`` are those of ``corten serve``, as ``max_batch`` or ``timeout``;
     ``options`` are Ray's for a deployment. Models are loaded by replicas, so each
@@ -48,7 +50,7 @@ def app(
         from corten.serve._models import load
         from corten.serve._settings import Settings
 
-        loaded = load(models, num_cpus)
+        loaded = load(models, num_cpus, precision)
         return Application(
             loaded.catalogue, Settings(**settings), loaded.languages
         ).gateway

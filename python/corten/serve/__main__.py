@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import fields
 from pathlib import Path
 
-from corten import _command
+from corten import _command, _options
 from corten.serve._models import load
 from corten.serve._settings import Settings
 
@@ -43,6 +43,7 @@ def _parser() -> _command.Parser:
         metavar="N",
         help="how many threads work on a call (default: one for each processor)",
     )
+    _options.add_precision(parser)
     settings = Settings()
     for name, kind, text in (
         ("max_batch", _number(1), "rows of a call that requests share"),
@@ -114,7 +115,7 @@ def main(arguments: Sequence[str]) -> int:
         from corten.serve._server import serve
     except ImportError as error:
         raise _command.missing("serve", error) from error
-    loaded = load(options.paths, options.threads)
+    loaded = load(options.paths, options.threads, options.precision)
     _log.set_up()
     for name, note in loaded.notes:
         _log.warning(note, name=name)

@@ -17,6 +17,7 @@ from corten._command import CommandError
 from corten.llm import is_bundle
 
 if TYPE_CHECKING:
+    from corten._engine import Precision
     from corten.llm import LanguageModel
 
 #: What the protocol calls element types, by the engine's names for them.
@@ -178,8 +179,12 @@ class Loaded:
     notes: list[tuple[str, str]]
 
 
-def load(arguments: Sequence[str], threads: int | None) -> Loaded:
-    """Load each PATH or NAME=PATH.
+def load(
+    arguments: Sequence[str],
+    threads: int | None,
+    precision: Precision | None = None,
+) -> Loaded:
+    """Load each PATH or NAME=PATH; the rest as for ``corten.load``.
 
     Raises ``CommandError`` and ``ValueError`` for what cannot be served.
     """
@@ -190,10 +195,12 @@ def load(arguments: Sequence[str], threads: int | None) -> Loaded:
             warnings.simplefilter("always")
             if is_bundle(path):
                 # The ending of a folder's name is a part of it, as in qwen2-0.5b.
-                _add_language(loaded, name or path.resolve().name, path, threads)
+                own = name or path.resolve().name
+                _add_language(loaded, own, path, threads, precision)
                 continue
             name = name or path.resolve().stem
-            loaded.catalogue.add(name, corten.load(path, threads=threads).functions)
+            model = corten.load(path, threads=threads, precision=precision)
+            loaded.catalogue.add(name, model.functions)
         loaded.notes += [(name, str(message.message)) for message in messages]
     return loaded
 
@@ -209,12 +216,20 @@ def _split_name(argument: str) -> tuple[str | None, Path]:
     return name, Path(path)
 
 
-def _add_language(loaded: Loaded, name: str, path: Path, threads: int | None) -> None:
+def _add_language(
+    loaded: Loaded,
+    name: str,
+    path: Path,
+    threads: int | None,
+    precision: Precision | None,
+) -> None:
     if name in loaded.languages:
         raise CommandError(
             f"two models have the name {name}; NAME=PATH gives one another name"
         )
     try:
-        loaded.languages[name] = corten.llm.load(path, threads=threads)
+        loaded.languages[name] = corten.llm.load(
+            path, threads=threads, precision=precision
+        )
     except ImportError as error:
         raise CommandError(str(error)) from error

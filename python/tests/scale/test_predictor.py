@@ -77,6 +77,13 @@ def test_a_table(pictures: Path, table: pa.Table, expected: dict[str, Any]) -> N
     assert predictor(chunks)["score"].combine_chunks().equals(found["score"].chunk(0))
 
 
+def test_precision(pictures: Path, table: pa.Table, expected: dict[str, Any]) -> None:
+    found = Predictor(pictures, precision="bf16")(table)["probs"].combine_chunks()
+    probs = found.to_numpy_ndarray()
+    assert not np.array_equal(probs, expected["probs"])
+    np.testing.assert_allclose(probs, expected["probs"], atol=0.05)
+
+
 def test_arrays_and_data_frames(pictures: Path, expected: dict[str, Any]) -> None:
     predictor = Predictor(pictures)
     batch = {"image": IMAGES, "weight": WEIGHTS, "text": np.array(["a"] * ROWS)}

@@ -12,12 +12,14 @@ from concurrent.futures import Executor, Future
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from support.asgi import Exchange, InProcess
 from support.bodies import nested
 from support.bundles import TinyBundle, write_bundle
 
 import corten.llm
+from corten.serve._models import load
 
 PICK = {"name": "index", "datatype": "INT32", "shape": [1], "data": [0]}
 
@@ -217,3 +219,15 @@ class TestClients:
                 break
         events = found.body.split(b"data: ")
         assert (len(events) > 2, b"no end within" in events[-1]) == (True, True)
+
+
+def test_precision(assets: dict[str, Path], bundle: TinyBundle) -> None:
+    """Of assets and of bundles."""
+    inputs = {"x": np.ones((1, 1024), np.float32)}
+    results, scores = [], []
+    for precision in (None, "bf16"):
+        loaded = load([str(assets["slow"]), str(bundle.path)], 1, precision)
+        results.append(loaded.catalogue.find("slow").call(inputs)["y"])
+        scores.append(loaded.languages["tiny"].score("The quick").total)
+    assert not np.array_equal(*results)
+    assert scores[0] != scores[1]
