@@ -51,7 +51,7 @@ def _parser() -> _command.Parser:
         "--output",
         required=True,
         metavar="FOLDER",
-        help="where the results go, as Parquet files in the order of the rows",
+        help="where the results go, as Parquet files; manifest.json has their order",
     )
     add("--function", metavar="NAME", help="which one, if there are several")
     add(
@@ -126,9 +126,15 @@ def _parser() -> _command.Parser:
 def main(arguments: Sequence[str]) -> int:
     chosen = _parser().parse_args(arguments)
     try:
-        from corten.batch import _files, _job, _run
+        from corten.batch import _files, _job, _remote, _run
     except ImportError as error:
         raise _command.missing("batch", error) from error
+    if _remote.is_uri(chosen.output):
+        msg = (
+            f"{chosen.output}: results are written to a folder; name one that is "
+            "here or mounted, and copy it there when it is finished"
+        )
+        raise _command.CommandError(msg)
     job = _job.Job(
         Path(chosen.model),
         _files.find(chosen.input),

@@ -270,3 +270,34 @@ def test_uris_of_nothing(
     assert status == 2
     assert uri in err
     assert message in err
+
+
+@pytest.mark.parametrize("uri", ["s3://bucket/out", "file:///tmp/out"])
+def test_folders_elsewhere(
+    pictures: Path,
+    data: Path,
+    tmp_path: Path,
+    uri: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """No folder of that name is made here."""
+    monkeypatch.chdir(tmp_path)
+    arguments = small(pictures, data, tmp_path / "out")
+    arguments[arguments.index("--output") + 1] = uri
+    status, _, err = corten_batch(*arguments)
+    assert (status, f"{uri}: results are written to a folder" in err) == (2, True)
+    assert list(tmp_path.iterdir()) == [data]
+
+
+def test_the_manifest_has_the_order(
+    pictures: Path, table: pa.Table, tmp_path: Path
+) -> None:
+    """That of the inputs as they were given."""
+    files = [tmp_path / "b.parquet", tmp_path / "a.parquet"]
+    for begin, file in zip((0, 100), files, strict=True):
+        pq.write_table(table.slice(begin, 100), file)
+    out = tmp_path / "out"
+    succeed(pictures, "--input", *files, "--output", out, "--rows-per-file", "64")
+    names = json.loads((out / "manifest.json").read_text())["files"]
+    found = pa.concat_tables([pq.read_table(out / name) for name in names])
+    assert found["id"].to_pylist() == list(range(200))
