@@ -21,6 +21,7 @@ def app(
     min_replicas: int = 1,
     max_replicas: int = 8,
     target_ongoing_requests: float = 8,
+    max_queued_requests: int = 512,
     name: str = "corten",
     precision: Precision | None = None,
     options: Mapping[str, Any] | None = None,
@@ -31,7 +32,8 @@ def app(
     The routes are those of ``corten serve``, for any number of ``paths``, each of
     them an asset, a bundle, or ``NAME=PATH``. A replica is a server with an engine of
     ``num_cpus`` threads; there are as many as keep the requests that each works
-    on near ``target_ongoing_requests``. ``precision`` is that of ``corten.load``.
+    on near ``target_ongoing_requests``. ``max_queued_requests`` wait for one at each
+    proxy, and more are told 503. ``precision`` is that of ``corten.load``.
 
     ``settings`` are those of ``corten serve``, as ``max_batch`` or ``timeout``;
     ``options`` are Ray's for a deployment. Models are loaded by replicas, so each
@@ -61,6 +63,7 @@ def app(
         name=name,
         ray_actor_options={"num_cpus": num_cpus},
         max_ongoing_requests=max(int(target_ongoing_requests * 4), 1),
+        max_queued_requests=max_queued_requests,
         autoscaling_config={
             "min_replicas": min_replicas,
             "max_replicas": max_replicas,

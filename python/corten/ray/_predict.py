@@ -81,6 +81,8 @@ def predict(
         fn_constructor_args=(os.path.abspath(asset),),
         fn_constructor_kwargs=options,
         batch_size=batch_size,
+        # Tensors are columns of a fixed shape, before and after.
+        batch_format="pyarrow",
         compute=ActorPoolStrategy(min_size=least, max_size=most),
         num_cpus=num_cpus,
     )

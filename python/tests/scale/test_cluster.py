@@ -22,10 +22,11 @@ import pytest
 import ray
 import torch
 from ray.cluster_utils import Cluster
+from support.bundles import write_bundle
 from support.command import ROOT
 
 import corten.ray
-from corten.batch import Predictor, _job, _run
+from corten.batch import Predictor, TextPredictor, _job, _run
 from corten.ray._batch import connected
 
 ROWS = 2000
@@ -96,6 +97,11 @@ def expected(pictures: Path, data: Path) -> dict[str, Any]:
     }
 
 
+@pytest.fixture(scope="module")
+def bundle(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_bundle(tmp_path_factory.mktemp("bundles") / "tiny").path
+
+
 def check(rows: list[dict[str, Any]], expected: dict[str, Any]) -> None:
     """Every row once, in order, with the bits of one process."""
     assert [row["id"] for row in rows] == list(range(ROWS))
@@ -109,7 +115,24 @@ def test_datasets(
     cluster: Cluster, pictures: Path, data: Path, expected: dict[str, Any]
 ) -> None:
     dataset = ray.data.read_parquet(str(data))
-    check(corten.ray.predict(dataset, pictures, batch_size=64).take_all(), expected)
+    found = corten.ray.predict(dataset, pictures, batch_size=64).materialize()
+    check(found.take_all(), expected)
+    # Arrow's own type, which all who read Arrow know.
+    types = dict(zip(found.schema().names, found.schema().types, strict=True))
+    assert types["probs"] == pa.fixed_shape_tensor(pa.float32(), (10,))
+    assert types["score"] == pa.float32()
+    assert types["id"] == pa.int64()
+
+
+def test_prompts(cluster: Cluster, bundle: Path) -> None:
+    """A bundle, of which each actor continues some."""
+    prompts = ["the cat", "a dog and a cat", "once"]
+    dataset = ray.data.from_arrow(pa.table({"prompt": prompts}))
+    found = corten.ray.predict(dataset, bundle, max_tokens=5, concurrency=1)
+    want = TextPredictor(bundle, max_tokens=5)(pa.table({"prompt": prompts}))
+    rows = found.take_all()
+    assert [row["prompt"] for row in rows] == prompts
+    assert [row["generated"] for row in rows] == want["generated"].to_pylist()
 
 
 def test_map_batches(cluster: Cluster, pictures: Path, data: Path) -> None:
@@ -345,8 +368,8 @@ def test_verify(cluster: Cluster) -> None:
         corten.ray.verify(["a"])
 
 
-def test_app(cluster: Cluster, pictures: Path, data: Path) -> None:
-    """A replica answers as ``corten serve`` does."""
+def test_app(cluster: Cluster, pictures: Path, data: Path, bundle: Path) -> None:
+    """A replica answers as ``corten serve`` does, for assets and for bundles."""
     from ray import serve
 
     rows = pq.read_table(data).slice(0, 3)
@@ -359,16 +382,27 @@ def test_app(cluster: Cluster, pictures: Path, data: Path) -> None:
     port = _free_port()
     serve.start(http_options={"host": "127.0.0.1", "port": port})
     try:
-        serve.run(corten.ray.app(pictures, max_replicas=2, max_batch=4))
-        request = urllib.request.Request(
-            f"http://127.0.0.1:{port}/v2/models/pictures/infer",
-            json.dumps({"inputs": inputs}).encode(),
-            {"Content-Type": "application/json"},
-        )
-        with urllib.request.urlopen(request, timeout=60) as answer:
-            outputs = json.load(answer)["outputs"]
+        app = corten.ray.app(pictures, bundle, max_replicas=2, max_batch=4)
+        serve.run(app)
+
+        def ask(path: str, value: Any) -> Any:
+            request = urllib.request.Request(
+                f"http://127.0.0.1:{port}/{path}",
+                json.dumps(value).encode(),
+                {"Content-Type": "application/json"},
+            )
+            with urllib.request.urlopen(request, timeout=60) as answer:
+                return json.load(answer)
+
+        prompt = {"model": "tiny", "prompt": "once", "temperature": 0, "max_tokens": 5}
+        (choice,) = ask("v1/completions", prompt)["choices"]
+        want = TextPredictor(bundle, max_tokens=5)({"prompt": np.array(["once"])})
+        assert choice["text"] == want["generated"][0]
+        outputs = ask("v2/models/pictures/infer", {"inputs": inputs})["outputs"]
         (score,) = [each["data"] for each in outputs if each["name"] == "score"]
         np.testing.assert_allclose(score, expected, rtol=1e-5)
+        # Whoever waits, waits in a line that has an end.
+        assert app._bound_deployment.max_queued_requests == 512
     finally:
         serve.shutdown()
     with pytest.raises(TypeError, match="needs a model"):
