@@ -2,7 +2,10 @@
 
 #include "corten/Program/Arguments.h"
 
+#include "corten/Program/Axis.h"
+
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringSwitch.h"
 
 using namespace corten;
 using llvm::ArrayRef;
@@ -22,12 +25,12 @@ static bool hasKnownParameters(const Operator &op) {
       op.nameSpace);
 }
 
-static bool isAxisParameter(StringRef name) {
-  if (!name.starts_with("axis") && !name.contains("dim"))
-    return false;
-  return llvm::is_contained({"axis", "axis0", "axis1", "dim", "dim0", "dim1",
-                             "dim2", "dims", "end_dim", "start_dim"},
-                            name);
+bool corten::isAxisParameter(StringRef name) {
+  return llvm::StringSwitch<bool>(name)
+      .Cases({"axis", "axis0", "axis1", "ch_axis"}, true)
+      .Cases({"dim", "dim0", "dim1", "dim2", "dimension", "dims"}, true)
+      .Cases({"start_dim", "end_dim", "source", "destination"}, true)
+      .Default(false);
 }
 
 /// Whether axes are those of the result, which has one more than the operand.
@@ -38,12 +41,8 @@ static bool makesAxis(StringRef name) {
 /// The tensor that the operator is about, if there is one.
 static const Node *operandOf(const Operator &op, ArrayRef<Argument> arguments) {
   for (auto [parameter, argument] : llvm::zip(op.parameters, arguments))
-    if (parameter.name == "self" || parameter.name == "input") {
-      bool isTensor = argument.isValue() &&
-                      !argument.asNode()->results.empty() &&
-                      argument.asNode()->info().isTensor();
-      return isTensor ? argument.asNode() : nullptr;
-    }
+    if (parameter.name == "self" || parameter.name == "input")
+      return isTensor(argument) ? argument.asNode() : nullptr;
   return nullptr;
 }
 
@@ -59,11 +58,9 @@ static StringRef findWrongAxis(const Operator &op,
       continue;
     if (!operand && !(operand = operandOf(op, arguments)))
       return {};
-    // A tensor without axes may be treated as if it had one.
-    int64_t rank = std::max<int64_t>(operand->info().sizes.size(), 1) +
-                   (makesAxis(op.name) ? 1 : 0);
+    size_t rank = operand->info().sizes.size() + (makesAxis(op.name) ? 1 : 0);
     auto isAxis = [&](const Argument &axis) {
-      return !axis.isInt() || (axis.asInt() >= -rank && axis.asInt() < rank);
+      return !axis.isInt() || axisOf(axis.asInt(), rank);
     };
     if (argument.isList() ? !llvm::all_of(argument.asList(), isAxis)
                           : !isAxis(argument))

@@ -4,6 +4,8 @@
 
 #include "Views.h"
 
+#include "corten/Program/Arguments.h"
+
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringSwitch.h"
 
@@ -83,13 +85,8 @@ corten::resolveMemory(Node &call,
   bool mayReturnView = isSometimesView(*call.callee);
   if (!mayReturnView && !countsInMemory(*call.callee))
     return llvm::Error::success();
-  auto isTensor = [](const Node &node) {
-    return !node.returnsTuple && !node.results.empty() &&
-           node.info().isTensor();
-  };
   const Argument *self = call.findArgument("self");
-  if (!self || !self->isValue() || !isTensor(*self->asNode()) ||
-      !isTensor(call))
+  if (!self || !isTensor(*self) || !isTensor(call))
     return llvm::Error::success();
   MemoryLayout source = layoutOf(*self->asNode());
   if (mayReturnView) {

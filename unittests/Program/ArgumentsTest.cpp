@@ -74,6 +74,17 @@ TEST(ArgumentsTest, Axes) {
   Call unsqueeze("aten::unsqueeze(Tensor self, int dim) -> Tensor");
   EXPECT_EQ(unsqueeze.set({unsqueeze.self(), {"dim", integer(2)}}), "");
   EXPECT_NE(unsqueeze.set({unsqueeze.self(), {"dim", integer(3)}}), "");
+  ValueInfo number;
+  number.kind = ValueInfo::Kind::Tensor;
+  unsqueeze.x->results = unsqueeze.builder.save(number);
+  EXPECT_EQ(unsqueeze.set({unsqueeze.self(), {"dim", integer(-1)}}), "");
+  EXPECT_NE(unsqueeze.set({unsqueeze.self(), {"dim", integer(1)}}), "");
+  Call move("aten::movedim.int(Tensor self, int source, int destination) -> "
+            "Tensor");
+  EXPECT_EQ(
+      move.set(
+          {move.self(), {"source", integer(0)}, {"destination", integer(2)}}),
+      "call 'y': 'destination' of aten.movedim.int is no axis of 'x'");
   Call tile("aten::tile.default(Tensor self, SymInt[] dims) -> Tensor");
   EXPECT_EQ(tile.set({tile.self(), {"dims", integer(9)}}), "");
   // Nobody knows what a user's operator calls so.

@@ -19,6 +19,18 @@ struct GivenArgument {
   Argument value;
 };
 
+/// Whether a node is one tensor.
+inline bool isTensor(const Node &node) {
+  return !node.returnsTuple && !node.results.empty() && node.info().isTensor();
+}
+inline bool isTensor(const Argument &argument) {
+  return argument.isValue() && isTensor(*argument.asNode());
+}
+
+/// Whether what torch's operators call so is an axis, or a list of axes. A test
+/// knows all other names of integers, so that none is forgotten.
+bool isAxisParameter(llvm::StringRef name);
+
 /// Sets the arguments of `call`, whose callee is known. Defaults are filled in;
 /// a bool becomes an integer and a number a list where the schema asks for one.
 /// Fails if an argument is missing, unknown or of the wrong type, or if an axis

@@ -4,6 +4,8 @@
 
 #include "Emission/Emitter.h"
 
+#include "corten/Program/Axis.h"
+
 using namespace corten;
 using llvm::ArrayRef;
 using llvm::SmallVector;
@@ -96,9 +98,8 @@ int64_t AtenNode::axis(const Argument &argument, int64_t rank) const {
     emit.wrongArgument(node, argument, "an axis");
     return 0;
   }
-  int64_t dim = argument.asInt(), count = std::max<int64_t>(rank, 1);
-  if (dim >= -count && dim < count)
-    return Emitter::axis(dim, rank);
+  if (std::optional<size_t> axis = axisOf(argument.asInt(), rank))
+    return static_cast<int64_t>(*axis);
   emit.wrongArgument(node, argument,
                      "an axis of a tensor of rank " + llvm::Twine(rank));
   return 0;

@@ -6,6 +6,8 @@
 #ifndef CORTEN_LIB_CONVERSION_ATENTOCOREAI_SHAPERULES_CHECKEDCALL_H
 #define CORTEN_LIB_CONVERSION_ATENTOCOREAI_SHAPERULES_CHECKEDCALL_H
 
+#include "corten/Program/Arguments.h"
+#include "corten/Program/Axis.h"
 #include "corten/Program/Program.h"
 #include "corten/Support/FirstError.h"
 
@@ -99,16 +101,13 @@ public:
 
   /// Extents of a tensor; numbers have none.
   static Shape shapeOf(const Argument &argument) {
-    if (!argument.isValue() || argument.asNode()->results.empty() ||
-        !argument.asNode()->info().isTensor())
+    if (!isTensor(argument))
       return {};
     return Shape(argument.asNode()->info().sizes);
   }
   /// The same for operands that numbers cannot take the place of.
   Shape tensorShape(const Argument &argument, llvm::StringRef parameter) {
-    require(argument.isValue() && !argument.asNode()->results.empty() &&
-                argument.asNode()->info().isTensor(),
-            "'" + parameter + "' is no tensor");
+    require(isTensor(argument), "'" + parameter + "' is no tensor");
     return shapeOf(argument);
   }
   Shape shape(llvm::StringRef parameter) {
@@ -126,9 +125,8 @@ public:
   /// A tensor without axes has one for this purpose.
   std::optional<size_t> axis(int64_t dim, size_t rank,
                              llvm::StringRef parameter) {
-    auto count = static_cast<int64_t>(std::max<size_t>(rank, 1));
-    if (dim >= -count && dim < count)
-      return dim < 0 ? dim + count : dim;
+    if (std::optional<size_t> axis = axisOf(dim, rank))
+      return axis;
     fail("'" + parameter + "' is no axis of a tensor of rank " +
          llvm::Twine(rank));
     return std::nullopt;

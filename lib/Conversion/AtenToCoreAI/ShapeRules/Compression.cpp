@@ -41,12 +41,12 @@ void shapes::checkBlocks(CheckedCall &call) {
 /// entry of the table has for each.
 void shapes::checkLookup(CheckedCall &call) {
   Shape expected = call.shape("indices"), table = call.shape("lut");
-  std::optional<int64_t> axis = call.integer("axis");
-  auto rank = static_cast<int64_t>(expected.size());
-  if (!axis || *axis < -rank || *axis >= rank ||
-      table.size() != expected.size() + 2)
+  std::optional<int64_t> number = call.integer("axis");
+  std::optional<size_t> axis =
+      number ? positionOf(*number, expected.size()) : std::nullopt;
+  if (!axis || table.size() != expected.size() + 2)
     return;
-  Size &extent = expected[*axis < 0 ? *axis + rank : *axis];
+  Size &extent = expected[*axis];
   extent = times(extent, table.back());
   call.checkResult(expected);
 }

@@ -5,6 +5,7 @@
 #include "Weights/PackedWeights.h"
 
 #include "corten/Conversion/AtenToCoreAI/Conversion.h"
+#include "corten/Program/Axis.h"
 #include "corten/Program/Outline.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -138,10 +139,8 @@ static std::optional<ScalarType> withBits(ScalarType storage, int64_t bits) {
 /// One set of parameters for each element of `axis`.
 static SmallVector<int64_t> alongAxis(const ValueInfo &data, int64_t axis) {
   SmallVector<int64_t> shape(data.sizes.size(), 1);
-  int64_t rank = static_cast<int64_t>(shape.size());
-  axis += axis < 0 ? rank : 0;
-  if (axis >= 0 && axis < rank)
-    shape[axis] = staticShape(data)[axis];
+  if (std::optional<size_t> position = positionOf(axis, shape.size()))
+    shape[*position] = staticShape(data)[*position];
   return shape;
 }
 
