@@ -11,12 +11,15 @@
 
 #include "Views.h"
 
+#include "corten/Program/Arguments.h"
+#include "corten/Program/Axis.h"
 #include "corten/Program/Outline.h"
 
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace corten;
 using llvm::ArrayRef;
@@ -69,7 +72,7 @@ private:
     /// results.
     std::optional<unsigned> base;
     const Node *view = nullptr;
-    unsigned piece = 0;
+    size_t piece = 0;
     const Node *value = nullptr;
     unsigned version = 0;
   };
@@ -102,7 +105,7 @@ private:
 
   // Places.
   unsigned placeOf(const Node *node);
-  unsigned addView(unsigned base, const Node *view, unsigned piece,
+  unsigned addView(unsigned base, const Node *view, size_t piece,
                    const Node *value);
   const Node *current(unsigned place);
   Status write(const Node *by, const Node *target, const Node *value);
@@ -116,7 +119,7 @@ private:
   Node &create(const Node &like, StringRef name,
                ArrayRef<std::pair<StringRef, Argument>> arguments,
                ArrayRef<ValueInfo> results);
-  Node &createGetitem(const Node &like, const Node &tuple, unsigned piece);
+  Node &createGetitem(const Node &like, const Node &tuple, size_t piece);
   Node &applyAgain(const Place &place, const Node *operand);
   llvm::ArrayRef<Argument> integers(ArrayRef<int64_t> values);
   StringRef uniqueName(StringRef base);
@@ -136,6 +139,7 @@ private:
   llvm::DenseSet<const Graph *> dissolved;
   llvm::StringMap<const Operator *> operators;
   llvm::StringSet<> names;
+  llvm::StringMap<unsigned> lastSuffix;
   std::optional<Obstacle> obstacle;
 };
 
@@ -197,7 +201,7 @@ bool Functionalizer::rewriteCall(const Node *node) {
       (op.name == "wrap_with_set_grad_enabled" ||
        op.name == "wrap_with_autocast"))
     return dissolve(node);
-  if (op.name == "getitem" && node->arguments[0].isValue())
+  if (isPick(*node))
     return rewriteGetitem(node);
   if (!rewriteSubgraphs(*node))
     return false;
@@ -240,8 +244,8 @@ unsigned Functionalizer::placeOf(const Node *node) {
   return entry->second;
 }
 
-unsigned Functionalizer::addView(unsigned base, const Node *view,
-                                 unsigned piece, const Node *value) {
+unsigned Functionalizer::addView(unsigned base, const Node *view, size_t piece,
+                                 const Node *value) {
   Place place;
   place.memory = places[base].memory;
   place.base = base;
@@ -255,15 +259,21 @@ unsigned Functionalizer::addView(unsigned base, const Node *view,
 
 /// The value of a place after all writes so far.
 const Node *Functionalizer::current(unsigned index) {
-  Memory &memory = memories[places[index].memory];
-  if (places[index].version != memory.version) {
-    const Node *value = memory.value;
-    if (places[index].base)
-      value = &applyAgain(places[index], current(*places[index].base));
-    places[index].value = value;
-    places[index].version = memory.version;
+  const Memory &memory = memories[places[index].memory];
+  // From the view down to what is known; a loop, since there may be many.
+  SmallVector<unsigned> outdated;
+  std::optional<unsigned> place = index;
+  for (; place && places[*place].version != memory.version;
+       place = places[*place].base)
+    outdated.push_back(*place);
+  const Node *value = place ? places[*place].value : memory.value;
+  for (unsigned each : llvm::reverse(outdated)) {
+    if (places[each].base)
+      value = &applyAgain(places[each], value);
+    places[each].value = value;
+    places[each].version = memory.version;
   }
-  return places[index].value;
+  return value;
 }
 
 /// Writes `value` to the place of `target`.
@@ -339,10 +349,10 @@ const Node *Functionalizer::replacePart(const Node *by, const Place &part,
   case ViewKind::Permute: {
     std::optional<SmallVector<int64_t>> order = permutationOf(view, rank);
     if (!order)
-      return refuse("");
+      return refuse(", which permutes no tensor of rank " + Twine(rank));
     SmallVector<int64_t> inverse(rank);
     for (auto [to, from] : llvm::enumerate(*order))
-      inverse[from < 0 ? from + rank : from] = to;
+      inverse[from] = static_cast<int64_t>(to);
     return &create(
         *by, "permute.default",
         {{"self", source}, {"dims", Argument::list(integers(inverse))}}, info);
@@ -355,25 +365,30 @@ const Node *Functionalizer::replacePart(const Node *by, const Place &part,
     const Argument &length = view.argument("length");
     if (!start.isInt() || !length.isInt() || start.asInt() < 0)
       return refuse(" at a symbolic place");
-    return scatterSlice(view.argument("dim"), start,
-                        number(start.asInt() + length.asInt()), number(1));
+    int64_t end = 0;
+    if (llvm::AddOverflow(start.asInt(), length.asInt(), end))
+      return refuse(" beyond all memory");
+    return scatterSlice(view.argument("dim"), start, number(end), number(1));
   }
   case ViewKind::Select:
     return scatterSelected(view.argument("index"));
   case ViewKind::Unbind:
-    return scatterSelected(number(part.piece));
+    return scatterSelected(number(static_cast<int64_t>(part.piece)));
   case ViewKind::Split: {
-    int64_t axis = view.argument("dim").asInt();
-    axis = axis < 0 ? axis + rank : axis;
+    std::optional<size_t> axis =
+        positionOf(view.argument("dim").asInt(), info.sizes.size());
     int64_t start = 0, end = 0;
-    for (unsigned piece = 0; piece <= part.piece; ++piece) {
-      Size extent = view.results[piece].sizes[axis];
-      if (extent.isDynamic())
+    for (const ValueInfo &piece : view.results.take_front(part.piece + 1)) {
+      if (!axis || piece.sizes.size() != info.sizes.size())
+        return refuse(" into parts of another rank");
+      if (piece.sizes[*axis].isDynamic())
         return refuse(" into parts of symbolic size");
       start = end;
-      end += extent.get();
+      if (llvm::AddOverflow(start, piece.sizes[*axis].get(), end))
+        return refuse(" beyond all memory");
     }
-    return scatterSlice(number(axis), number(start), number(end), number(1));
+    return scatterSlice(number(static_cast<int64_t>(*axis)), number(start),
+                        number(end), number(1));
   }
   case ViewKind::Diagonal:
     return &create(*by, "diagonal_scatter.default",
@@ -411,7 +426,7 @@ static bool returnsItself(const Node &node) {
 
 bool Functionalizer::rewriteView(const Node *node) {
   Argument operand = resolve(node->arguments[0]);
-  if (!operand.isValue())
+  if (!isTensor(operand))
     return rewriteUnknownView(node);
   unsigned base = placeOf(operand.asNode());
   if (returnsItself(*node)) {
@@ -432,7 +447,7 @@ bool Functionalizer::rewriteView(const Node *node) {
 bool Functionalizer::rewriteUnknownView(const Node *node) {
   auto note = [&](const Argument &argument) {
     Argument tensor = resolve(argument);
-    if (tensor.isValue() && tensor.asNode()->info().isTensor())
+    if (isTensor(tensor))
       memories[places[placeOf(tensor.asNode())].memory].unknownView = node;
   };
   for (const Argument &argument : node->arguments) {
@@ -452,16 +467,17 @@ bool Functionalizer::rewriteUnknownView(const Node *node) {
 
 bool Functionalizer::rewriteGetitem(const Node *node) {
   const Node *tuple = node->arguments[0].asNode();
-  int64_t piece = node->arguments[1].asInt();
-  auto position = [piece](size_t count) {
-    return static_cast<unsigned>(piece < 0 ? piece + count : piece);
+  int64_t number = node->arguments[1].asInt();
+  auto failToFind = [&] {
+    return fail(*node, "is a result that '" + tuple->name + "' (" +
+                           tuple->callee->printedName() + ") lacks");
   };
   if (auto found = dissolvedResults.find(tuple);
       found != dissolvedResults.end()) {
-    unsigned result = position(found->second.size());
-    if (result >= found->second.size())
-      return fail(*node, "is a result that its region does not have");
-    substitutes[node] = found->second[result];
+    std::optional<size_t> piece = positionOf(number, found->second.size());
+    if (!piece)
+      return failToFind();
+    substitutes[node] = found->second[*piece];
     return true;
   }
   rewritten.push_back(node);
@@ -472,8 +488,10 @@ bool Functionalizer::rewriteGetitem(const Node *node) {
     memories[places[placeOf(node)].memory].unknownView = tuple;
     return true;
   }
-  unsigned place = addView(*views->second.base, tuple,
-                           position(tuple->results.size()), node);
+  std::optional<size_t> piece = positionOf(number, tuple->results.size());
+  if (!piece)
+    return failToFind();
+  unsigned place = addView(*views->second.base, tuple, *piece, node);
   // Writes may have come between the tuple and this.
   places[place].version = views->second.version;
   placeOfNode[node] = place;
@@ -491,6 +509,9 @@ bool Functionalizer::rewriteInPlace(const Node *node) {
   if (isIrregular(op.name))
     return fail(*node, "(" + op.printedName() +
                            ") changes more than the values of a tensor");
+  if (!isTensor(target) || !isTensor(*node))
+    return fail(*node, "(" + op.printedName() +
+                           ") writes something else than a tensor to one");
   unsigned place = placeOf(target.asNode());
   // How torch says that a buffer got a new value that was written in place.
   if (op.name == "copy_.default")
@@ -523,6 +544,10 @@ bool Functionalizer::rewriteInPlace(const Node *node) {
 bool Functionalizer::rewriteBatchNorm(const Node *node) {
   Argument mean = resolve(node->argument("running_mean"));
   Argument variance = resolve(node->argument("running_var"));
+  if (!isTensor(mean) || !isTensor(variance))
+    return fail(*node, "(" + node->callee->printedName() +
+                           ") has no tensor for each of its running "
+                           "statistics");
   ValueInfo result = node->info(), statistics = mean.asNode()->info();
   SmallVector<std::pair<StringRef, Argument>> arguments;
   for (StringRef parameter : {"input", "weight", "bias", "running_mean",
@@ -696,14 +721,14 @@ Node &Functionalizer::create(const Node &like, StringRef name,
 }
 
 Node &Functionalizer::createGetitem(const Node &like, const Node &tuple,
-                                    unsigned piece) {
+                                    size_t piece) {
   const Operator *&callee = operators["getitem"];
   if (!callee)
     callee = builder.addOperator("_operator", "getitem", {});
   Node &node = builder.addNode(graph, Node::Kind::Call, uniqueName("getitem"));
   node.callee = callee;
-  node.arguments =
-      builder.save({Argument::node(&tuple), Argument::integer(piece)});
+  node.arguments = builder.save(
+      {Argument::node(&tuple), Argument::integer(static_cast<int64_t>(piece))});
   node.results = builder.save(tuple.results[piece]);
   node.stackTrace = like.stackTrace;
   node.module = like.module;
@@ -736,9 +761,11 @@ ArrayRef<Argument> Functionalizer::integers(ArrayRef<int64_t> values) {
 }
 
 StringRef Functionalizer::uniqueName(StringRef base) {
+  // Names are never given back, so that none before the last is free.
+  unsigned &suffix = lastSuffix[base];
   std::string name = base.str();
-  for (unsigned suffix = 1; !names.insert(name).second; ++suffix)
-    name = (base + "_" + Twine(suffix)).str();
+  while (!names.insert(name).second)
+    name = (base + "_" + Twine(++suffix)).str();
   return builder.save(StringRef(name));
 }
 

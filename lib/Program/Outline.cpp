@@ -51,7 +51,8 @@ bool corten::isGraphInput(const InputSpec &input) {
 
 bool corten::isPick(const Node &node) {
   return node.callee && node.callee->name == "getitem" &&
-         node.arguments.front().isValue();
+         node.arguments.size() == 2 && node.arguments[0].isValue() &&
+         node.arguments[1].isInt();
 }
 
 bool corten::isModuleCall(const Node &node) {

@@ -2,6 +2,8 @@
 
 #include "Views.h"
 
+#include "corten/Program/Axis.h"
+
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/Sequence.h"
 #include "llvm/ADT/StringSet.h"
@@ -72,49 +74,75 @@ bool corten::isIrregular(StringRef name) {
       .Default(false);
 }
 
-std::optional<SmallVector<int64_t>> corten::permutationOf(const Node &node,
-                                                          int64_t rank) {
-  auto axis = [rank](int64_t dim) { return dim < 0 ? dim + rank : dim; };
-  auto list = [&](StringRef parameter) {
-    SmallVector<int64_t> axes;
-    const Argument &given = node.argument(parameter);
-    if (given.isInt())
-      axes.push_back(axis(given.asInt()));
-    else
-      for (const Argument &element : given.asList())
-        axes.push_back(axis(element.asInt()));
-    return axes;
-  };
-  SmallVector<int64_t> order = llvm::to_vector(llvm::seq<int64_t>(0, rank));
-  auto swap = [&](StringRef first, StringRef second) {
-    if (rank > 0)
-      std::swap(order[list(first).front()], order[list(second).front()]);
-  };
-  StringRef name = node.callee->name.split('.').first;
-  if (name == "permute")
-    return list("dims");
-  if (name == "numpy_T" || name == "t") {
-    std::reverse(order.begin(), order.end());
-  } else if (name == "mT") {
-    std::swap(order[rank - 1], order[rank - 2]);
-  } else if (name == "transpose" || name == "swapdims") {
-    swap("dim0", "dim1");
-  } else if (name == "swapaxes") {
-    swap("axis0", "axis1");
-  } else if (name == "movedim" || name == "moveaxis") {
-    SmallVector<int64_t> source = list("source"), target = list("destination");
-    SmallVector<int64_t> rest;
-    for (int64_t dim = 0; dim < rank; ++dim)
-      if (!llvm::is_contained(source, dim))
-        rest.push_back(dim);
-    const int64_t *next = rest.begin();
-    for (int64_t dim = 0; dim < rank; ++dim) {
-      auto *moved = llvm::find(target, dim);
-      order[dim] =
-          moved == target.end() ? *next++ : source[moved - target.begin()];
-    }
-  } else {
-    return std::nullopt;
+/// The axes that a number or a list of them means, all of them distinct.
+static std::optional<SmallVector<int64_t>> axesOf(const Argument &argument,
+                                                  int64_t rank) {
+  SmallVector<int64_t> axes;
+  for (const Argument &dim :
+       argument.isList() ? argument.asList() : llvm::ArrayRef(argument)) {
+    std::optional<size_t> axis =
+        dim.isInt() ? axisOf(dim.asInt(), rank) : std::nullopt;
+    if (!axis || llvm::is_contained(axes, *axis))
+      return std::nullopt;
+    axes.push_back(*axis);
+  }
+  return axes;
+}
+
+/// The order after the axes `source` have come to stand at `destination`.
+static SmallVector<int64_t> moveAxes(int64_t rank,
+                                     llvm::ArrayRef<int64_t> source,
+                                     llvm::ArrayRef<int64_t> destination) {
+  SmallVector<int64_t> order;
+  auto rest =
+      llvm::make_filter_range(llvm::seq<int64_t>(0, rank), [&](int64_t axis) {
+        return !llvm::is_contained(source, axis);
+      });
+  auto next = rest.begin();
+  for (int64_t axis = 0; axis < rank; ++axis) {
+    const auto *moved = llvm::find(destination, axis);
+    order.push_back(moved == destination.end()
+                        ? *next++
+                        : source[moved - destination.begin()]);
   }
   return order;
+}
+
+std::optional<SmallVector<int64_t>> corten::permutationOf(const Node &node,
+                                                          int64_t rank) {
+  using Order = SmallVector<int64_t>;
+  auto order = llvm::to_vector(llvm::seq<int64_t>(0, rank));
+  auto swap = [&](StringRef first, StringRef second) -> std::optional<Order> {
+    std::optional<Order> from = axesOf(node.argument(first), rank);
+    std::optional<Order> to = axesOf(node.argument(second), rank);
+    if (!from || !to || from->size() != 1 || to->size() != 1)
+      return std::nullopt;
+    if (rank > 0)
+      std::swap(order[from->front()], order[to->front()]);
+    return order;
+  };
+  StringRef name = node.callee->name.split('.').first;
+  if (name == "permute") {
+    std::optional<Order> dims = axesOf(node.argument("dims"), rank);
+    return dims && dims->size() == order.size() ? dims : std::nullopt;
+  }
+  if (name == "transpose" || name == "swapdims")
+    return swap("dim0", "dim1");
+  if (name == "swapaxes")
+    return swap("axis0", "axis1");
+  if (name == "numpy_T" || name == "t") {
+    std::reverse(order.begin(), order.end());
+    return order;
+  }
+  if (name == "mT" && rank >= 2) {
+    std::swap(order[rank - 1], order[rank - 2]);
+    return order;
+  }
+  if (name == "movedim" || name == "moveaxis") {
+    std::optional<Order> from = axesOf(node.argument("source"), rank);
+    std::optional<Order> to = axesOf(node.argument("destination"), rank);
+    if (from && to && from->size() == to->size())
+      return moveAxes(rank, *from, *to);
+  }
+  return std::nullopt;
 }

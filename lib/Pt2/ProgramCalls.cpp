@@ -4,7 +4,9 @@
 
 #include "ProgramReader.h"
 
+#include "corten/Program/Axis.h"
 #include "corten/Program/Functionalize.h"
+#include "corten/Program/Outline.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -118,10 +120,22 @@ std::vector<GivenArgument> ProgramReader::readArguments(JsonValue inputs,
   return given;
 }
 
+/// Whether a call picks a result that there is.
+static bool isResult(const Node &call) {
+  if (!isPick(call))
+    return false;
+  const Node &tuple = *call.arguments[0].asNode();
+  return tuple.returnsTuple &&
+         positionOf(call.arguments[1].asInt(), tuple.results.size());
+}
+
 /// Refuses calls of operators without a schema that are of no known form.
 void ProgramReader::checkForm(const Node &call) {
   const Operator &op = *call.callee;
-  if ((op.nameSpace == "_operator" && !areNumbers(op.name, call.arguments)) ||
+  if (op.name == "getitem" && !isResult(call))
+    fail("a result that there is not");
+  if ((op.nameSpace == "_operator" && op.name != "getitem" &&
+       !areNumbers(op.name, call.arguments)) ||
       (op.nameSpace == "higher_order" &&
        !hasForm(formOf(op.name), call.arguments)))
     fail("the arguments of " + op.printedName() + " are of the wrong types");

@@ -2,6 +2,8 @@
 
 #include "corten/Program/Functionalize.h"
 
+#include "llvm/ADT/STLExtras.h"
+
 #include "gtest/gtest.h"
 
 using namespace corten;
@@ -9,7 +11,7 @@ using llvm::StringRef;
 
 namespace {
 
-using NamedArguments = std::initializer_list<std::pair<const char *, Argument>>;
+using NamedArguments = llvm::ArrayRef<std::pair<const char *, Argument>>;
 
 /// Builds small programs; every tensor is f32[4, 6] unless it says otherwise.
 class FunctionalizeTest : public ::testing::Test {
@@ -345,6 +347,180 @@ TEST_F(FunctionalizeTest, RefusesAWriteToAConstant) {
   returns({&table});
   EXPECT_EQ(functional(), "obstacle: neg_ writes to 'table', which is not "
                           "state");
+}
+
+//===----------------------------------------------------------------------===//
+// Programs that contradict themselves
+//===----------------------------------------------------------------------===//
+
+TEST_F(FunctionalizeTest, RefusesWritesThroughAxesThatATensorLacks) {
+  using Axes = std::initializer_list<int64_t>;
+  ProgramBuilder lists; // Each program has a builder of its own.
+  auto list = [&](Axes axes) {
+    llvm::SmallVector<Argument> values;
+    for (int64_t axis : axes)
+      values.push_back(Argument::integer(axis));
+    return Argument::list(lists.save(values));
+  };
+  auto number = [](int64_t value) { return Argument::integer(value); };
+  auto expectRefused = [&](const char *op, NamedArguments axes,
+                           Axes shape = {4, 6}) {
+    SCOPED_TRACE(op);
+    builder = ProgramBuilder();
+    graph = &builder.mainGraph();
+    Node &x = input("x");
+    Node &y = unary("y", "exp.default", x, shape);
+    std::vector<std::pair<const char *, Argument>> arguments = {
+        {"self", Argument::node(&y)}};
+    llvm::append_range(arguments, axes);
+    Node &view = call("view", op, arguments, shape);
+    unary("relu_", "relu_.default", view, shape);
+    returns({&y});
+    EXPECT_EQ(functional(),
+              std::string("obstacle: relu_ writes through 'view' (aten.") + op +
+                  "), which permutes no tensor of rank " +
+                  std::to_string(shape.size()));
+  };
+  expectRefused("permute.default", {{"dims", list({0, 0})}});
+  expectRefused("permute.default", {{"dims", list({0})}});
+  expectRefused("permute.default", {{"dims", list({0, 1000})}});
+  expectRefused("permute.default", {{"dims", list({0})}}, {});
+  expectRefused("transpose.int", {{"dim0", number(0)}, {"dim1", number(9)}});
+  expectRefused("swapaxes.default",
+                {{"axis0", number(-3)}, {"axis1", number(0)}});
+  expectRefused("mT.default", {}, {});
+  expectRefused("mT.default", {}, {4});
+  for (const char *op : {"movedim.intlist", "moveaxis.intlist"}) {
+    auto moved = [&](Axes from, Axes to) {
+      expectRefused(op, {{"source", list(from)}, {"destination", list(to)}});
+    };
+    moved({1000}, {0});
+    moved({0}, {-1000});
+    moved({0, 1}, {0});
+    moved({0}, {0, 1});
+    moved({0, 0}, {0, 1});
+  }
+}
+
+TEST_F(FunctionalizeTest, MovedAxesAreMovedBack) {
+  Node &x = input("x");
+  Node &cache = buffer("cache");
+  Node &moved = call("moved", "movedim.int",
+                     {{"self", Argument::node(&cache)},
+                      {"source", Argument::integer(-1)},
+                      {"destination", Argument::integer(0)}},
+                     {6, 4});
+  copyTo("copy_", moved, x);
+  returns({});
+  EXPECT_EQ(functional(), "moved = movedim(cache, -1, 0)\n"
+                          "copy_ = copy(moved, x)\n"
+                          "permute = permute(copy_)\n"
+                          "return permute->cache");
+}
+
+TEST_F(FunctionalizeTest, RefusesPartsThatASplitLacks) {
+  auto written = [&](int64_t axis, Argument index,
+                     llvm::ArrayRef<int64_t> shape = {4, 3}) {
+    builder = ProgramBuilder();
+    graph = &builder.mainGraph();
+    Node &x = input("x");
+    Node &y = unary("y", "exp.default", x);
+    Node &parts = call("parts", "split.Tensor",
+                       {{"self", Argument::node(&y)},
+                        {"split_size", Argument::integer(3)},
+                        {"dim", Argument::integer(axis)}},
+                       shape);
+    parts.returnsTuple = true;
+    Node &part = call("part", "getitem",
+                      {{"tuple", Argument::node(&parts)}, {"index", index}},
+                      shape, "_operator");
+    unary("relu_", "relu_.default", part, shape);
+    returns({&y});
+    return functional();
+  };
+  std::string missing =
+      "obstacle: part is a result that 'parts' (aten.split.Tensor) lacks";
+  EXPECT_EQ(written(1, Argument::integer(1)), missing);
+  EXPECT_EQ(written(1, Argument::integer(-2)), missing);
+  EXPECT_EQ(written(1, Argument::integer(int64_t{1} << 32)), missing);
+  std::string odd = "obstacle: relu_ writes through 'parts' "
+                    "(aten.split.Tensor) into parts of another rank";
+  EXPECT_EQ(written(9, Argument::integer(0)), odd);
+  EXPECT_EQ(written(-9, Argument::integer(0)), odd);
+  EXPECT_EQ(written(1, Argument::integer(0), {4}), odd);
+  // What is no pick of a result is none of this pass's business.
+  EXPECT_EQ(written(1, Argument::floating(1.5)).find("obstacle"),
+            std::string::npos);
+}
+
+TEST_F(FunctionalizeTest, RefusesAPlaceBeyondAllMemory) {
+  Node &x = input("x");
+  Node &part = call("part", "narrow.default",
+                    {{"self", Argument::node(&x)},
+                     {"dim", Argument::integer(0)},
+                     {"start", Argument::integer(int64_t{1} << 62)},
+                     {"length", Argument::integer(int64_t{1} << 62)}});
+  unary("relu_", "relu_.default", part);
+  returns({&x});
+  EXPECT_EQ(functional(), "obstacle: relu_ writes through 'part' "
+                          "(aten.narrow.default) beyond all memory");
+}
+
+TEST_F(FunctionalizeTest, AGetitemOfNothingIsLeftAlone) {
+  Node &x = input("x");
+  Node &odd = call("odd", "getitem", {}, {4, 6}, "_operator");
+  unary("relu_", "relu_.default", x);
+  returns({&odd, &x});
+  EXPECT_EQ(functional(), "odd = getitem()\n"
+                          "relu_ = relu(x)\n"
+                          "return relu_->x odd relu_");
+}
+
+TEST_F(FunctionalizeTest, RefusesAMeanWithoutAVariance) {
+  auto training = [&](Argument variance) {
+    builder = ProgramBuilder();
+    graph = &builder.mainGraph();
+    Node &x = input("x");
+    Node &mean = buffer("mean");
+    Node &y = call("y", "batch_norm.default",
+                   {{"input", Argument::node(&x)},
+                    {"weight", {}},
+                    {"bias", {}},
+                    {"running_mean", Argument::node(&mean)},
+                    {"running_var", variance},
+                    {"training", Argument::boolean(true)},
+                    {"momentum", Argument::floating(0.1)},
+                    {"eps", Argument::floating(1e-5)}});
+    returns({&y});
+    return functional();
+  };
+  std::string refused = "obstacle: y (aten.batch_norm.default) has no tensor "
+                        "for each of its running statistics";
+  EXPECT_EQ(training({}), refused);
+  EXPECT_EQ(training(Argument::floating(1)), refused);
+}
+
+TEST_F(FunctionalizeTest, RefusesWritesToAndFromWhatIsNoTensor) {
+  Node &x = input("x");
+  Node &odd = unary("odd_", "odd_.default", x);
+  odd.returnsTuple = true;
+  odd.results = {};
+  returns({&x});
+  EXPECT_EQ(functional(), "obstacle: odd_ (aten.odd_.default) writes something "
+                          "else than a tensor to one");
+}
+
+/// A chain of views takes no stack.
+TEST_F(FunctionalizeTest, ViewsOfViews) {
+  Node &x = input("x");
+  Node &y = unary("y", "exp.default", x);
+  const Node *view = &y;
+  for (unsigned depth = 0; depth < 100000; ++depth)
+    view = &unary("view", "alias.default", *view);
+  unary("relu_", "relu_.default", y);
+  returns({view});
+  EXPECT_FALSE(functionalize(builder));
+  EXPECT_EQ(builder.mainGraph().nodes.size(), 100003U);
 }
 
 } // namespace

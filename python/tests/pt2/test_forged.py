@@ -57,27 +57,29 @@ def _argument(value):
     return {"as_ints": value}
 
 
-def _program(target, arguments, inputs, results):
-    """A program of one call, of "name.overload" or "library::name.overload"."""
+def _call(target, arguments, outputs, name="call"):
+    """A call of "name.overload" or "library::name.overload"."""
     library, _, called = target.rpartition("::")
-    names = [f"r{i}" for i in range(len(results))]
-    outputs = [{"as_tensor": {"name": name}} for name in names]
-    values = {
-        name: _meta(*(given if isinstance(given, tuple) else (given, _FLOAT)))
-        for name, given in {**inputs, **dict(zip(names, results, strict=True))}.items()
-    }
-    call = {
-        "target": f"torch.ops.{library or 'aten'}.{called}",
-        "name": "call",
+    module = "" if library.startswith("_operator") else "torch.ops."
+    return {
+        "target": f"{module}{library or 'aten'}.{called}",
+        "name": name,
         "inputs": [{"name": k, "arg": _argument(v)} for k, v in arguments.items()],
         "outputs": outputs,
         "metadata": {"stack_trace": 'File "model.py", line 7, in forward\n    x'},
     }
+
+
+def _graph(calls, inputs, tensors, outputs):
+    """A program of these calls; `tensors` are the results of all of them."""
     graph = {
         "inputs": [{"as_tensor": {"name": name}} for name in inputs],
         "outputs": outputs,
-        "nodes": [call],
-        "tensor_values": values,
+        "nodes": calls,
+        "tensor_values": {
+            name: _meta(*(given if isinstance(given, tuple) else (given, _FLOAT)))
+            for name, given in {**inputs, **tensors}.items()
+        },
     }
     signature = {
         "input_specs": [
@@ -90,6 +92,14 @@ def _program(target, arguments, inputs, results):
         "schema_version": {"major": 8, "minor": 0},
         "range_constraints": {},
     }
+
+
+def _program(target, arguments, inputs, results):
+    """A program of one call."""
+    names = [f"r{i}" for i in range(len(results))]
+    outputs = [{"as_tensor": {"name": name}} for name in names]
+    tensors = dict(zip(names, results, strict=True))
+    return _graph([_call(target, arguments, outputs)], inputs, tensors, outputs)
 
 
 def _convert(archive, tmp_path, program):
@@ -355,3 +365,80 @@ def test_contradiction(archive, tmp_path, target, arguments, inputs, results, me
     assert message in str(caught.value)
     if "a size of" not in message:
         assert "model.py:7" in str(caught.value)
+
+
+def _write(view, arguments, shape):
+    """A program that writes through a view of a tensor, and returns the tensor."""
+    calls = [
+        _call("exp.default", {"self": "x"}, [_argument("y")], "y"),
+        _call(view, {"self": "y", **arguments}, [_argument("part")], "part"),
+        _call("relu_.default", {"self": "part"}, [_argument("w")], "w"),
+    ]
+    tensors = dict.fromkeys(("y", "part", "w"), shape)
+    return _graph(calls, {"x": shape}, tensors, [_argument("y")])
+
+
+@pytest.mark.parametrize(
+    ("view", "arguments", "shape", "message"),
+    [
+        ("movedim.int", {"source": 0, "destination": 1000}, [2, 3], "is no axis"),
+        ("movedim.intlist", {"source": [0, 1], "destination": [0]}, [2, 3], "permutes"),
+        (
+            "moveaxis.intlist",
+            {"source": [0, 0], "destination": [0, 1]},
+            [2, 3],
+            "permu",
+        ),
+        ("mT.default", {}, [], "permutes no tensor of rank 0"),
+        ("mT.default", {}, [3], "permutes no tensor of rank 1"),
+        ("permute.default", {"dims": [0]}, [], "permutes no tensor of rank 0"),
+        ("permute.default", {"dims": [0, 0]}, [2, 3], "permutes no tensor of rank 2"),
+    ],
+)
+def test_write_through_wrong_axes(archive, tmp_path, view, arguments, shape, message):
+    with pytest.raises(ValueError, match=message):
+        _convert(archive, tmp_path, _write(view, arguments, shape))
+
+
+@pytest.mark.parametrize("shape", [[], [2]])
+def test_write_to_a_part_of_another_rank(archive, tmp_path, shape):
+    calls = [
+        _call("exp.default", {"self": "x"}, [_argument("y")], "y"),
+        _call(
+            "split.Tensor",
+            {"self": "y", "split_size": 1, "dim": 1},
+            [_argument(["a", "b"])],
+            "parts",
+        ),
+        _call("relu_.default", {"self": "b"}, [_argument("w")], "w"),
+    ]
+    tensors = {"y": [2, 2], "a": shape, "b": shape, "w": shape}
+    program = _graph(calls, {"x": [2, 2]}, tensors, [_argument("y")])
+    with pytest.raises(ValueError, match="into parts of another rank"):
+        _convert(archive, tmp_path, program)
+
+
+@pytest.mark.parametrize("variance", [None, 1.0])
+def test_training_with_a_mean_alone(archive, tmp_path, variance):
+    arguments = {
+        "input": "x",
+        "weight": None,
+        "bias": None,
+        "running_mean": "m",
+        "running_var": variance,
+        "training": True,
+        "momentum": 0.1,
+        "eps": 1e-5,
+        "cudnn_enabled": False,
+    }
+    inputs = {"x": [1, 2, 2, 2], "m": [2]}
+    program = _program("batch_norm.default", arguments, inputs, [[1, 2, 2, 2]])
+    with pytest.raises(ValueError, match="running statistics"):
+        _convert(archive, tmp_path, program)
+
+
+@pytest.mark.parametrize("arguments", [{}, {"a": "x"}, {"a": "x", "b": 1.5}])
+def test_results_that_there_are_not(archive, tmp_path, arguments):
+    program = _program("_operator::getitem", arguments, {"x": [2]}, [[2]])
+    with pytest.raises(ValueError, match="a result that there is not"):
+        _convert(archive, tmp_path, program)

@@ -9,6 +9,7 @@
 #include "Walk/ProgramEmitter.h"
 
 #include "corten/Dialect/CoreAI/IR/CoreAIOps.h"
+#include "corten/Program/Axis.h"
 #include "corten/Program/Outline.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -96,9 +97,7 @@ LogicalResult ProgramEmitter::emitNodes(const Graph &graph) {
   const Node *outerNode = currentNode;
   DenseSet<const Node *> live = liveNodes(graph);
   for (const Node *node : graph.nodes)
-    if (live.contains(node) && node->callee &&
-        node->callee->name == "getitem" && node->arguments.size() == 2 &&
-        node->arguments[0].isValue() && node->arguments[1].isInt())
+    if (live.contains(node) && isPick(*node))
       usedResults.insert({node->arguments[0].asNode(),
                           static_cast<unsigned>(node->arguments[1].asInt())});
   noteMatrices(graph, live, usedMatrices);
@@ -161,14 +160,14 @@ LogicalResult ProgramEmitter::emitGetItem(const Node &node) {
                     results(*from.asNode()).end());
   else
     return error(node) << "what it picks from has no elements";
-  int64_t count = elements.size(), position = call.integer(call[1u]);
+  int64_t number = call.integer(call[1u]);
   if (hasFailed())
     return failure();
-  if (position < 0)
-    position += count;
-  if (position < 0 || position >= count)
-    return error(node) << "there is no element " << position << " of " << count;
-  setResults(node, {elements[position]});
+  std::optional<size_t> position = positionOf(number, elements.size());
+  if (!position)
+    return error(node) << "there is no element " << number << " of "
+                       << elements.size();
+  setResults(node, {elements[*position]});
   return success();
 }
 
