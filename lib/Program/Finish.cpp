@@ -51,6 +51,8 @@ static int rankOf(const OutputSpec &output) {
   }
 }
 
+static bool isState(const OutputSpec &output) { return rankOf(output) < 3; }
+
 static llvm::Error checkOutputs(const Program &program) {
   auto outputs =
       llvm::make_filter_range(program.outputs, [](const OutputSpec &output) {
@@ -63,6 +65,8 @@ static llvm::Error checkOutputs(const Program &program) {
   llvm::DenseSet<const Node *> mutated;
   int last = 0;
   for (const OutputSpec &output : outputs) {
+    if (isState(output) && !output.mutated)
+      return llvm::createStringError("an output is the new value of nothing");
     if (rankOf(output) < last)
       return llvm::createStringError(
           "the new value of '" + output.mutated->name +

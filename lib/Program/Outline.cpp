@@ -95,6 +95,7 @@ public:
   llvm::Error run();
 
 private:
+  llvm::Error checkMarks() const;
   void forwardReturnedArguments();
   llvm::DenseSet<const Node *> neededNodes() const;
   llvm::Error findRegions();
@@ -192,6 +193,27 @@ const Node *Outliner::sizeOf(const Node &tensor, unsigned axis,
 // Regions
 //===----------------------------------------------------------------------===//
 
+static llvm::Error refuseMark(const Node &mark) {
+  StringRef path = mark.argument("tag").asString();
+  if (isEnter(mark))
+    path = path.split('|').second;
+  return llvm::createStringError(
+      "the boundaries of module '" + path +
+      "' are not where the export put them; convert the program as "
+      "torch.export returned it");
+}
+
+/// The export marks tensors; the schema of a mark also takes numbers for them.
+llvm::Error Outliner::checkMarks() const {
+  auto isValue = [](const Argument &argument) { return argument.isValue(); };
+  for (const Node *node : graph.nodes)
+    if ((isEnter(*node) || isExit(*node)) &&
+        (!llvm::all_of(marked(*node), isValue) ||
+         (isExit(*node) && !isValue(node->argument("token")))))
+      return refuseMark(*node);
+  return llvm::Error::success();
+}
+
 /// A module that returns its argument itself gives the caller that very object
 /// (who may write into it), so that nothing refers to the call. A value never
 /// changes: what comes behind the call may just as well take it from there.
@@ -279,10 +301,7 @@ llvm::Error Outliner::findRegions() {
     if (isExit(*node)) {
       Region &region = regions[open.back()];
       if (region.enter != enterOf(*node))
-        return llvm::createStringError(
-            "the boundaries of module '" + node->argument("tag").asString() +
-            "' are not where the export put them; convert the program as "
-            "torch.export returned it");
+        return refuseMark(*node);
       region.exit = node;
       open.pop_back();
     }
@@ -294,6 +313,8 @@ llvm::Error Outliner::findRegions() {
     regionOf[node] = home;
     regions[home].nodes.push_back(node);
   }
+  if (open.size() > 1)
+    return refuseMark(*regions[open.back()].enter);
   return llvm::Error::success();
 }
 
@@ -568,6 +589,8 @@ llvm::Error Outliner::run() {
         return isEnter(*node) || isExit(*node);
       }))
     return llvm::Error::success();
+  if (llvm::Error error = checkMarks())
+    return error;
   regions.emplace_back();
   forwardReturnedArguments();
   if (llvm::Error error = findRegions())

@@ -2,6 +2,8 @@
 
 #include "corten/Program/QuantizedLinear.h"
 
+#include "corten/Program/Arguments.h"
+
 #include "llvm/ADT/STLExtras.h"
 
 using namespace corten;
@@ -85,13 +87,13 @@ std::optional<Layer> Recognizer::match(const Node &node) const {
     return std::nullopt;
   layer.weight = operand(*layer.transposed, "self");
   if (!layer.weight || !weights.contains(layer.weight) ||
+      layer.weight->info().sizes.size() != 2 ||
       layer.weight->info().dtype != ScalarType::Int8)
     return std::nullopt;
 
   // One scale for each row of the weight, which is a column of the product.
   const Node *factor = operand(node, "other");
-  if (!factor || factor->results.empty() || !factor->info().isTensor() ||
-      factor->info().sizes.empty())
+  if (!factor || !isTensor(*factor) || factor->info().sizes.empty())
     return std::nullopt;
   Size rows = layer.weight->info().sizes.front();
   bool isRow = factor->info().sizes.back() == rows &&

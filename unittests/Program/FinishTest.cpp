@@ -101,6 +101,51 @@ TEST(FinishTest, TheSignatureIsThatOfTheGraph) {
   EXPECT_EQ(unknown.finish(), "the graph has 4 inputs, its signature 3");
 }
 
+TEST(FinishTest, StateThatIsNewIsStateOfSomething) {
+  Draft draft;
+  draft.output(Out::UserOutput);
+  draft.output(Out::BufferMutation);
+  EXPECT_EQ(draft.finish(), "an output is the new value of nothing");
+}
+
+/// mul(mm(x, to(t(a))), b) with weights that are numbers is no layer.
+TEST(FinishTest, ALayerHasAMatrix) {
+  Draft draft;
+  auto tensor = [&](Node &node, ScalarType type, llvm::ArrayRef<Size> sizes) {
+    ValueInfo info;
+    info.kind = ValueInfo::Kind::Tensor;
+    info.dtype = type;
+    info.sizes = draft.builder.save(sizes);
+    node.results = draft.builder.save(info);
+  };
+  tensor(*draft.a, ScalarType::Int8, {});
+  tensor(*draft.b, ScalarType::Float32, {4});
+  draft.builder.building().inputs[0].weight = 0;
+  draft.builder.building().inputs[1].weight = 1;
+  auto call = [&](const char *op, llvm::ArrayRef<llvm::StringRef> names,
+                  llvm::ArrayRef<const Node *> operands) {
+    llvm::SmallVector<Parameter> parameters;
+    llvm::SmallVector<Argument> arguments;
+    for (auto [name, operand] : llvm::zip_equal(names, operands)) {
+      parameters.push_back({name, false, {}});
+      arguments.push_back(Argument::node(operand));
+    }
+    Node &node =
+        draft.builder.addNode(draft.builder.mainGraph(), Node::Kind::Call, op);
+    node.callee = draft.builder.addOperator("aten", op, parameters);
+    node.arguments = draft.builder.save(arguments);
+    tensor(node, ScalarType::Float32, {3, 4});
+    return &node;
+  };
+  Node *turned = call("t.default", {"self"}, {draft.a});
+  Node *converted = call("to.dtype", {"self"}, {turned});
+  Node *product = call("mm.default", {"self", "mat2"}, {draft.x, converted});
+  draft.x = call("mul.Tensor", {"self", "other"}, {product, draft.b});
+  draft.output(Out::UserOutput);
+  EXPECT_EQ(draft.finish(), "");
+  EXPECT_EQ(draft.x->callee->name, "mul.Tensor");
+}
+
 TEST(FinishTest, PassesHaveNames) {
   auto names = llvm::map_range(
       finishingPasses(), [](const ProgramPass &pass) { return pass.name; });

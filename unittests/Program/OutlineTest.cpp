@@ -90,9 +90,8 @@ protected:
                 {Argument::node(&tuple), Argument::integer(position)});
   }
 
-  /// Outlines and hands the program over.
-  std::string finish(ArrayRef<const Node *> outputs,
-                     const std::vector<std::string> &paths) {
+  std::string outline(ArrayRef<const Node *> outputs,
+                      const std::vector<std::string> &paths) {
     for (const Node *output : outputs) {
       builder.mainGraph().outputs.push_back(Argument::node(output));
       builder.addOutput(
@@ -103,9 +102,7 @@ protected:
     for (const std::string &path : paths)
       modules.push_back({path, path, std::nullopt});
     llvm::Error error = outlineModules(builder, std::move(modules));
-    std::string message = llvm::toString(std::move(error));
-    program = builder.finish();
-    return message;
+    return llvm::toString(std::move(error));
   }
 
   /// "x, y -> f(x, y), ... -> f", for a graph.
@@ -132,11 +129,11 @@ protected:
       text += " " + name(output);
     return text;
   }
-  std::string body(unsigned i) { return shape(*program->moduleCalls[i].body); }
-  std::string main() { return shape(program->main); }
+  std::string body(unsigned i) { return shape(*program.moduleCalls[i].body); }
+  std::string main() { return shape(program.main); }
 
   ProgramBuilder builder;
-  std::unique_ptr<Program> program;
+  const Program &program = builder.building();
   Graph *graph;
   const Operator *f, *getItem, *add, *enterOp, *exitOp;
 };
@@ -148,14 +145,14 @@ TEST_F(OutlineTest, WhatStandsBetweenTheMarksBecomesAGraph) {
   Node &inside = compute("inside", {&before});
   Node &out = pick(exit({&inside}, token, "a.b"), 0);
   Node &after = compute("after", {&out, &x});
-  EXPECT_EQ(finish({&after}, {"a.b"}), "");
+  EXPECT_EQ(outline({&after}, {"a.b"}), "");
   EXPECT_EQ(body(0), "before inside=f.default(before) -> inside");
   EXPECT_EQ(main(), "x before=f.default(x) exit=module_call(@a.b,before) "
                     "getitem=getitem(exit,0) after=f.default(getitem,x) "
                     "-> after");
-  EXPECT_EQ(program->moduleCalls[0].argumentNames,
+  EXPECT_EQ(program.moduleCalls[0].argumentNames,
             std::vector<StringRef>{"input"});
-  EXPECT_EQ(program->moduleCalls[0].numResults, 1u);
+  EXPECT_EQ(program.moduleCalls[0].numResults, 1u);
 }
 
 TEST_F(OutlineTest, ArgumentsAreKeptUnusedAndTwice) {
@@ -163,7 +160,7 @@ TEST_F(OutlineTest, ArgumentsAreKeptUnusedAndTwice) {
   Node &token = enter({&x, &y, &x}, "a,b,c|m");
   Node &inside = compute("inside", {&x});
   Node &out = pick(exit({&inside, &inside}, token, "m"), 1);
-  EXPECT_EQ(finish({&out}, {"m"}), "");
+  EXPECT_EQ(outline({&out}, {"m"}), "");
   EXPECT_EQ(body(0), "x y x inside=f.default(x) -> inside inside");
   EXPECT_EQ(main(),
             "x y exit=module_call(@m,x,y,x) m_1=getitem(exit,1) -> m_1");
@@ -181,19 +178,19 @@ TEST_F(OutlineTest, WeightsMoveInsideAndStateDoesNot) {
   builder.mainGraph().outputs.push_back(Argument::node(&next));
   builder.addOutput(
       {OutputSpec::Kind::BufferMutation, Argument::node(&next), &state});
-  EXPECT_EQ(finish({&out}, {"m"}), "");
+  EXPECT_EQ(outline({&out}, {"m"}), "");
   EXPECT_EQ(body(0), "x state w next=f.default(state,x) "
                      "inside=f.default(next,w) -> inside next");
   EXPECT_EQ(main(),
             "w state x exit=module_call(@m,x,state) next=getitem(exit,1) "
             "m=getitem(exit,0) -> next m");
-  const ModuleCall &call = program->moduleCalls[0];
+  const ModuleCall &call = program.moduleCalls[0];
   ASSERT_EQ(call.weights.size(), 1u);
   EXPECT_EQ(call.weights[0].first->name, "w");
   EXPECT_EQ(call.weights[0].second, 7);
   EXPECT_EQ(call.argumentNames.size(), 1u);
   EXPECT_EQ(call.numResults, 1u);
-  EXPECT_EQ(program->outputs[0].value.asNode()->name, "next");
+  EXPECT_EQ(program.outputs[0].value.asNode()->name, "next");
 }
 
 TEST_F(OutlineTest, InnerCallsComeFirst) {
@@ -207,8 +204,8 @@ TEST_F(OutlineTest, InnerCallsComeFirst) {
   Node &out = pick(exit({&middle}, outer, "p"), 0);
   // And something of the inner one is used outside of both.
   Node &after = compute("after", {&out, &deep, &first});
-  EXPECT_EQ(finish({&after}, {"p", "p.c"}), "");
-  ASSERT_EQ(program->moduleCalls.size(), 2u);
+  EXPECT_EQ(outline({&after}, {"p", "p.c"}), "");
+  ASSERT_EQ(program.moduleCalls.size(), 2u);
   EXPECT_EQ(body(0), "first y deep=f.default(first,y) -> deep");
   EXPECT_EQ(body(1), "x y first=f.default(x) exit=module_call(@p.c,first,y) "
                      "c=getitem(exit,0) c=getitem(exit,0) -> c c first");
@@ -223,8 +220,8 @@ TEST_F(OutlineTest, CallsThatNothingNeedsGo) {
   Node &inside = compute("inside", {&x});
   pick(exit({&inside}, token, "m"), 0);
   Node &after = compute("after", {&x});
-  EXPECT_EQ(finish({&after}, {"m"}), "");
-  EXPECT_TRUE(program->moduleCalls.empty());
+  EXPECT_EQ(outline({&after}, {"m"}), "");
+  EXPECT_TRUE(program.moduleCalls.empty());
   EXPECT_EQ(main(), "x after=f.default(x) -> after");
 }
 
@@ -234,8 +231,8 @@ TEST_F(OutlineTest, ACallForItsEffectIsKept) {
   Node &written = compute("written", {&x});
   exit({}, token, "m");
   Node &after = compute("after", {&written});
-  EXPECT_EQ(finish({&after}, {"m"}), "");
-  ASSERT_EQ(program->moduleCalls.size(), 1u);
+  EXPECT_EQ(outline({&after}, {"m"}), "");
+  ASSERT_EQ(program.moduleCalls.size(), 1u);
   EXPECT_EQ(body(0), "x written=f.default(x) -> written");
   EXPECT_EQ(main(), "x exit=module_call(@m,x) written=getitem(exit,0) "
                     "after=f.default(written) -> after");
@@ -247,10 +244,10 @@ TEST_F(OutlineTest, AReturnedArgumentIsTakenFromTheCall) {
   exit({&x}, one, "m");
   Node &two = enter({&x}, "x|m");
   exit({&x}, two, "m");
-  EXPECT_EQ(finish({&x}, {"m"}), "");
-  ASSERT_EQ(program->moduleCalls.size(), 2u);
+  EXPECT_EQ(outline({&x}, {"m"}), "");
+  ASSERT_EQ(program.moduleCalls.size(), 2u);
   EXPECT_EQ(body(0), "x -> x");
-  EXPECT_EQ(program->moduleCalls[1].ordinal, 1u);
+  EXPECT_EQ(program.moduleCalls[1].ordinal, 1u);
   EXPECT_EQ(main(), "x exit=module_call(@m,x) x=getitem(exit,0) "
                     "exit=module_call(@m,x) m=getitem(exit,0) -> m");
 }
@@ -268,7 +265,7 @@ TEST_F(OutlineTest, SizesComeFromTheArguments) {
   Node &inside = compute("inside", {&x, &sum, &inner});
   Node &out = pick(exit({&inside}, token, "m"), 0);
   Node &after = compute("after", {&out, &inner});
-  EXPECT_EQ(finish({&after}, {"m"}), "");
+  EXPECT_EQ(outline({&after}, {"m"}), "");
   EXPECT_EQ(body(0), "x inner=sym_size.int(x,1) size=sym_size.int(x,1) "
                      "sum=add(size,size) inside=f.default(x,sum,inner) "
                      "-> inside");
@@ -293,10 +290,10 @@ TEST_F(OutlineTest, BranchesAreOutlinedAndKnowTheirWeights) {
   Node &cond = call("cond", f,
                     {Argument::node(&x), Argument::graph(&branch),
                      Argument::graph(&branch), list({&x, &w})});
-  EXPECT_EQ(finish({&cond}, {"m"}), "");
+  EXPECT_EQ(outline({&cond}, {"m"}), "");
   EXPECT_EQ(body(0), "arg0 arg1 inside=f.default(arg0,arg1) -> inside");
-  ASSERT_EQ(program->moduleCalls[0].weights.size(), 1u);
-  EXPECT_EQ(program->moduleCalls[0].weights[0].second, 3);
+  ASSERT_EQ(program.moduleCalls[0].weights.size(), 1u);
+  EXPECT_EQ(program.moduleCalls[0].weights[0].second, 3);
   EXPECT_EQ(shape(branch),
             "arg0 arg1 exit=module_call(@m,arg0) getitem=getitem(exit,0) "
             "-> getitem");
@@ -307,7 +304,7 @@ TEST_F(OutlineTest, TheRootKeepsTheNamesOfItsResults) {
   Node &token = enter({&x}, "x|");
   Node &inside = compute("mul_2", {&x});
   Node &out = pick(exit({&inside}, token, ""), 0);
-  EXPECT_EQ(finish({&out}, {""}), "");
+  EXPECT_EQ(outline({&out}, {""}), "");
   EXPECT_EQ(main(), "x exit=module_call(@,x) mul=getitem(exit,0) -> mul");
 }
 
@@ -318,8 +315,31 @@ TEST_F(OutlineTest, OverlappingMarksAreAnError) {
   Node &inside = compute("inside", {&x});
   Node &first = pick(exit({&inside}, one, "a"), 0);
   Node &second = pick(exit({&inside}, two, "b"), 0);
-  EXPECT_NE(finish({&first, &second}, {"a", "b"}).find("module 'a'"),
+  EXPECT_NE(outline({&first, &second}, {"a", "b"}).find("module 'a'"),
             std::string::npos);
+}
+
+TEST_F(OutlineTest, MarksThatTheExportDidNotMakeAreAnError) {
+  Node &x = input("x");
+  Argument tag = Argument::string("x|a"), one = Argument::integer(1);
+  Argument ones = Argument::list(builder.save(one));
+  Node &token = call("enter", enterOp, {ones, tag});
+  Node &out = pick(exit({&x}, token, "a"), 0);
+  EXPECT_NE(outline({&out}, {"a"}).find("module 'a'"), std::string::npos);
+}
+
+TEST_F(OutlineTest, ATokenThatIsNoneIsAnError) {
+  Node &x = input("x");
+  Node &last = call("exit", exitOp,
+                    {list({&x}), Argument::integer(1), Argument::string("a")});
+  EXPECT_NE(outline({&last}, {"a"}).find("module 'a'"), std::string::npos);
+}
+
+TEST_F(OutlineTest, AMarkWithoutItsOtherIsAnError) {
+  Node &x = input("x");
+  Node &token = enter({&x}, "x|a");
+  Node &out = compute("out", {&token});
+  EXPECT_NE(outline({&out}, {"a"}).find("module 'a'"), std::string::npos);
 }
 
 TEST_F(OutlineTest, MarksOfAnUnknownModuleAreAnError) {
@@ -327,7 +347,7 @@ TEST_F(OutlineTest, MarksOfAnUnknownModuleAreAnError) {
   Node &token = enter({&x}, "x|other");
   Node &inside = compute("inside", {&x});
   Node &out = pick(exit({&inside}, token, "other"), 0);
-  EXPECT_NE(finish({&out}, {"m"}).find("'other'"), std::string::npos);
+  EXPECT_NE(outline({&out}, {"m"}).find("'other'"), std::string::npos);
 }
 
 TEST_F(OutlineTest, AMarkMustFitItsArguments) {
@@ -335,7 +355,8 @@ TEST_F(OutlineTest, AMarkMustFitItsArguments) {
   Node &token = enter({&x}, "x,y|m");
   Node &inside = compute("inside", {&x});
   Node &out = pick(exit({&inside}, token, "m"), 0);
-  EXPECT_NE(finish({&out}, {"m"}).find("names 2 arguments"), std::string::npos);
+  EXPECT_NE(outline({&out}, {"m"}).find("names 2 arguments"),
+            std::string::npos);
 }
 
 } // namespace
