@@ -19,6 +19,7 @@ CASES = [
         together(
             lambda x: torch.histc(x, 4, -1.0, 1.0),
             lambda x: torch.histc(x, 5),
+            lambda x: torch.histc(x, 5, 1.5, 1.5),
             lambda x: torch.histc(x * 0, 3),
         ),
         floats(40, low=-2, high=2),

@@ -181,6 +181,7 @@ NUMBERS: dict[str, Any] = {
     "fill": lambda x, n: (torch.full_like(x, 1 / n), x.masked_fill(x > 0, 1 / n)),
     "hardshrink": lambda x, n: F.hardshrink(x, 1 / n),
     "hardtanh": lambda x, n: F.hardtanh(x, -1 / n, 2 / n),
+    "histc": lambda x, n: (torch.histc(x, 4, -1 / n, n), torch.histc(x, 3, n, n)),
     "leaky_relu": lambda x, n: F.leaky_relu(x, 1.0 / n),
     "lerp": lambda x, n: torch.lerp(x, x * 2, 1 / n),
     "pad": lambda x, n: F.pad(x, (1, n - 1)),
@@ -213,6 +214,10 @@ def heads(x: Tensor) -> Tensor:
 # torch itself makes constants of these when it exports.
 EDITED: dict[str, Any] = {
     "attention": lambda x, s: F.scaled_dot_product_attention(*3 * (heads(x),), scale=s),
+    "batch_norm": lambda x, s: F.batch_norm(x, x.new_zeros(3), x.new_ones(3), eps=s),
+    "group_norm": lambda x, s: F.group_norm(x, 1, eps=s),
+    "instance_norm": lambda x, s: F.instance_norm(heads(x.t())[0], eps=s),
+    "layer_norm": lambda x, s: F.layer_norm(x, (3,), eps=s),
     "pad": lambda x, s: F.pad(x, (1, 2), value=s),
     "rms_norm": lambda x, s: F.rms_norm(x, (3,), eps=s),
     "rrelu": lambda x, s: F.rrelu(x, s, 0.5),

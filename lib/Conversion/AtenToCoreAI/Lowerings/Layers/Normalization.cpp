@@ -27,10 +27,9 @@ struct Statistics {
         variance(::mean(emit, emit.mul(centered, centered), axes)) {}
 
   /// 1 / sqrt(variance + eps)
-  Value inverseDeviation(Emitter &emit, double eps) const {
-    Value shifted =
-        emit.add(variance, emit.scalar(eps, getElementTypeOrSelf(variance)));
-    return emit.create<coreai::RsqrtOp>({shifted});
+  Value inverseDeviation(Emitter &emit, const ScalarExpr &eps) const {
+    return emit.create<coreai::RsqrtOp>(
+        {emit.add(variance, eps.like(variance))});
   }
 };
 } // namespace
@@ -66,12 +65,24 @@ static Value affine(Emitter &emit, Value x, Value scale, Value shift) {
 
 /// The body of a norm of input, scale and shift over some axes of the input.
 static Value normalize(Emitter &emit, ValueRange arguments,
-                       ArrayRef<int64_t> axes, double eps) {
+                       ArrayRef<int64_t> axes, const ScalarExpr &eps) {
   Statistics statistics(emit, wide(emit, arguments[0]), axes);
   Value standard =
       emit.mul(statistics.centered, statistics.inverseDeviation(emit, eps));
   return affine(emit, emit.cast(standard, getElementTypeOrSelf(arguments[0])),
                 arguments[1], arguments[2]);
+}
+
+/// A norm that compilers recognise by name, and its body alone where the export
+/// does not know eps: a composite has it as an attribute.
+static FailureOr<Value>
+norm(Emitter &emit, CompositeSpec spec, const ScalarExpr &eps,
+     ValueRange operands,
+     llvm::function_ref<FailureOr<Value>(ValueRange)> body) {
+  if (!eps.isKnown())
+    return body(operands);
+  spec.attributes.emplace_back("eps", *eps.known());
+  return emit.composite(spec, operands, body);
 }
 
 /// A vector over the channels shaped so that it meets axis 1 of a tensor of
@@ -94,21 +105,23 @@ static Value overChannels(Emitter &emit, Value vector, int64_t rank) {
 /// and rsqrt(var + eps), are made outside of it where something uses them.
 static FailureOr<Results> lowerLayerNorm(const AtenNode &node, Emitter &emit) {
   Value x = emit.tensor(node, "input");
-  double eps = node.number("eps");
+  ScalarExpr eps(node, emit, "eps");
   int64_t rank = emit.type(x).getRank();
   int64_t first = rank - node.list("normalized_shape").size();
   SmallVector<int64_t> axes = llvm::to_vector(llvm::seq(first, rank));
 
   FailureOr<Value> normalized =
-      emit.composite({"layer_norm",
-                      "layer_norm",
-                      {"input", "gamma", "beta"},
-                      {{"axes", axes}, {"eps", eps}}},
-                     {x, parameterOr(node, emit, "weight", 1.0, x, axes),
-                      parameterOr(node, emit, "bias", 0.0, x, axes)},
-                     [&](ValueRange arguments) -> FailureOr<Value> {
-                       return normalize(emit, arguments, axes, eps);
-                     });
+      norm(emit,
+           {"layer_norm",
+            "layer_norm",
+            {"input", "gamma", "beta"},
+            {{"axes", axes}}},
+           eps,
+           {x, parameterOr(node, emit, "weight", 1.0, x, axes),
+            parameterOr(node, emit, "bias", 0.0, x, axes)},
+           [&](ValueRange arguments) -> FailureOr<Value> {
+             return normalize(emit, arguments, axes, eps);
+           });
   if (failed(normalized))
     return failure();
 
@@ -149,17 +162,19 @@ static Value splitGroups(Emitter &emit, Value x, int64_t groups) {
 static FailureOr<Results> lowerGroupNorm(const AtenNode &node, Emitter &emit) {
   Value x = emit.tensor(node, "input");
   RankedTensorType type = emit.type(x);
-  double eps = node.number("eps");
+  ScalarExpr eps(node, emit, "eps");
   int64_t groups = node.integer("group");
   if (type.isDynamicDim(1))
     return emit.error(node) << "group norm of a dynamic number of channels";
   int64_t channels = type.getDimSize(1);
 
-  FailureOr<Value> normalized = emit.composite(
+  FailureOr<Value> normalized = norm(
+      emit,
       {"group_norm",
        "group_norm",
        {"input", "weight", "bias"},
-       {{"eps", eps}, {"num_channels", channels}, {"num_groups", groups}}},
+       {{"num_channels", channels}, {"num_groups", groups}}},
+      eps,
       {x, parameterOr(node, emit, "weight", 1.0, x, {1}),
        parameterOr(node, emit, "bias", 0.0, x, {1})},
       [&](ValueRange arguments) -> FailureOr<Value> {
@@ -208,31 +223,33 @@ static FailureOr<Value> batchNorm(const AtenNode &node, Emitter &emit,
                             << " axes, want 2 to 5";
   if (type.isDynamicDim(1))
     return emit.error(node) << "batch norm of a dynamic number of channels";
-  double eps = node.number("eps");
+  ScalarExpr eps(node, emit, "eps");
   int64_t channels = type.getDimSize(1);
-  return emit.composite(
-      {"batch_norm",
-       "batch_norm",
-       {"input", "gamma", "beta", "mean", "variance"},
-       {{"eps", eps}}},
-      {x, parameterOr(node, emit, "weight", 1.0, x, {1}),
-       parameterOr(node, emit, "bias", 0.0, x, {1}), mean, variance},
-      [&](ValueRange arguments) -> FailureOr<Value> {
-        Value input = wide(emit, arguments[0]);
-        Type element = getElementTypeOrSelf(input);
-        SmallVector<int64_t> shape(type.getRank(), 1);
-        shape[1] = channels;
-        auto shaped = [&](Value vector) {
-          return emit.cast(emit.reshape(vector, shape), element);
-        };
-        Value gamma = shaped(arguments[1]), beta = shaped(arguments[2]);
-        Value center = shaped(arguments[3]), variance = shaped(arguments[4]);
-        Value deviation = emit.create<coreai::SqrtOp>(
-            {emit.add(variance, emit.scalar(eps, element))});
-        Value standard = emit.divide(emit.sub(input, center), deviation);
-        return emit.cast(affine(emit, standard, gamma, beta),
-                         type.getElementType());
-      });
+  return norm(emit,
+              {"batch_norm",
+               "batch_norm",
+               {"input", "gamma", "beta", "mean", "variance"}},
+              eps,
+              {x, parameterOr(node, emit, "weight", 1.0, x, {1}),
+               parameterOr(node, emit, "bias", 0.0, x, {1}), mean, variance},
+              [&](ValueRange arguments) -> FailureOr<Value> {
+                Value input = wide(emit, arguments[0]);
+                Type element = getElementTypeOrSelf(input);
+                SmallVector<int64_t> shape(type.getRank(), 1);
+                shape[1] = channels;
+                auto shaped = [&](Value vector) {
+                  return emit.cast(emit.reshape(vector, shape), element);
+                };
+                Value gamma = shaped(arguments[1]), beta = shaped(arguments[2]);
+                Value center = shaped(arguments[3]),
+                      variance = shaped(arguments[4]);
+                Value deviation = emit.create<coreai::SqrtOp>(
+                    {emit.add(variance, eps.like(variance))});
+                Value standard =
+                    emit.divide(emit.sub(input, center), deviation);
+                return emit.cast(affine(emit, standard, gamma, beta),
+                                 type.getElementType());
+              });
 }
 
 /// The empty tensors that batch norm returns as saved statistics when it does
@@ -272,8 +289,7 @@ static FailureOr<Value> batchNormTraining(const AtenNode &node, Emitter &emit,
 static Value inverseDeviation(const AtenNode &node, Emitter &emit,
                               Value variance) {
   return emit.create<coreai::RsqrtOp>(
-      {emit.add(variance, emit.scalar(node.number("eps"),
-                                      getElementTypeOrSelf(variance)))});
+      {emit.add(variance, ScalarExpr(node, emit, "eps").like(variance))});
 }
 
 static Value asResult(const AtenNode &node, Emitter &emit, Value x,
@@ -369,7 +385,7 @@ static FailureOr<Value> lowerInstanceNorm(const AtenNode &node, Emitter &emit) {
   RankedTensorType type = emit.type(x);
   Type element = type.getElementType();
   int64_t rank = type.getRank();
-  double eps = node.number("eps");
+  ScalarExpr eps(node, emit, "eps");
   if (rank < 3)
     return emit.error(node) << "instance norm needs spatial axes";
   auto parameter = [&](StringRef name, double standard) {
@@ -392,15 +408,12 @@ static FailureOr<Value> lowerInstanceNorm(const AtenNode &node, Emitter &emit) {
   }
 
   SmallVector<int64_t> axes = llvm::to_vector(llvm::seq<int64_t>(2, rank));
-  return emit.composite(
-      {"instance_norm",
-       "instance_norm",
-       {"input", "gamma", "beta"},
-       {{"eps", eps}}},
-      {x, emit.cast(gamma, element), emit.cast(beta, element)},
-      [&](ValueRange arguments) -> FailureOr<Value> {
-        return normalize(emit, arguments, axes, eps);
-      });
+  return norm(emit,
+              {"instance_norm", "instance_norm", {"input", "gamma", "beta"}},
+              eps, {x, emit.cast(gamma, element), emit.cast(beta, element)},
+              [&](ValueRange arguments) -> FailureOr<Value> {
+                return normalize(emit, arguments, axes, eps);
+              });
 }
 
 llvm::ArrayRef<TableEntry> corten::loweringsNormalization() {

@@ -33,19 +33,25 @@ static Value countPlaces(Emitter &emit, Value places, Value bins,
 }
 
 /// histc(self, bins, min, max): bins of one width; the last one holds its upper
-/// end. Without a range it is that of the elements, widened if it is a point.
+/// end. A range from a number to itself is that of the elements, which is
+/// widened if it is a point.
 static Value lowerHistc(const AtenNode &node, Emitter &emit) {
   Value x = emit.tensor(node, "self");
   Type element = getElementTypeOrSelf(x);
   x = emit.reshape(emit.cast(x, emit.f32()), {-1});
   double bins = static_cast<double>(node.integer("bins"));
-  Value low = numberLike(emit, node.number("min"), x);
-  Value high = numberLike(emit, node.number("max"), x);
-  if (node.number("min") == node.number("max")) {
-    if (node.number("min") == 0) {
-      low = emit.reduce<coreai::ReduceMinOp>(x, 0, /*keepDims=*/true);
-      high = emit.reduce<coreai::ReduceMaxOp>(x, 0, /*keepDims=*/true);
-    }
+  ScalarExpr min(node, emit, "min"), max(node, emit, "max");
+  Value low = min.like(x), high = max.like(x);
+  bool isKnown = min.isKnown() && max.isKnown();
+  if (!isKnown || min.is(*max.known())) {
+    Value isRange = isKnown ? Value() : emit.notEqual(low, high);
+    auto orOfElements = [&](Value given, Value found) {
+      return isRange ? emit.where(isRange, given, found) : found;
+    };
+    low = orOfElements(
+        low, emit.reduce<coreai::ReduceMinOp>(x, 0, /*keepDims=*/true));
+    high = orOfElements(
+        high, emit.reduce<coreai::ReduceMaxOp>(x, 0, /*keepDims=*/true));
     Value isPoint = emit.equal(low, high), one = numberLike(emit, 1.0, x);
     low = emit.where(isPoint, emit.sub(low, one), low);
     high = emit.where(isPoint, emit.add(high, one), high);
