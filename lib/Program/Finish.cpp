@@ -120,11 +120,10 @@ llvm::ArrayRef<ProgramPass> corten::finishingPasses() {
   return kPasses;
 }
 
-llvm::Expected<std::unique_ptr<Program>>
-corten::finishProgram(ProgramBuilder &builder) {
-  if (llvm::Error error = checkSignature(builder.building()))
+llvm::Expected<std::unique_ptr<Program>> ProgramBuilder::finish() {
+  if (llvm::Error error = checkSignature(*program))
     return error;
   for (const ProgramPass &pass : finishingPasses())
-    pass.run(builder);
-  return builder.finish();
+    pass.run(*this);
+  return std::move(program);
 }

@@ -214,5 +214,3 @@ void ProgramBuilder::addInput(InputSpec spec) {
 void ProgramBuilder::addOutput(OutputSpec spec) {
   program->outputs.push_back(spec);
 }
-
-std::unique_ptr<Program> ProgramBuilder::finish() { return std::move(program); }

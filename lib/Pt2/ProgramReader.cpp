@@ -556,7 +556,7 @@ ProgramReader::read(JsonValue root,
   if (llvm::Error error = problem.take())
     return error;
   if (!isFunctional)
-    return finishProgram(builder);
+    return builder.finish();
   checkObjects();
   if (llvm::Error error = problem.take())
     return error;
@@ -580,5 +580,5 @@ ProgramReader::read(JsonValue root,
           ": only torch can decompose this program; call "
           "run_decompositions() before saving it");
   }
-  return finishProgram(builder);
+  return builder.finish();
 }

@@ -8,7 +8,6 @@
 #include "KeepAlive.h"
 
 #include "corten/Program/Arguments.h"
-#include "corten/Program/Finish.h"
 #include "corten/Program/Functionalize.h"
 #include "corten/Program/MemoryLayout.h"
 #include "corten/Program/Outline.h"
@@ -233,7 +232,7 @@ public:
     if (!modules.empty())
       raise(outlineModules(builder, std::move(modules)));
     builder.setOriginOwner(bindings::keepAlive(origins));
-    llvm::Expected<std::unique_ptr<Program>> program = finishProgram(builder);
+    llvm::Expected<std::unique_ptr<Program>> program = builder.finish();
     raise(program.takeError());
     return std::move(*program);
   }

@@ -120,7 +120,7 @@ static std::unique_ptr<Program> callOf(StringRef nameSpace, StringRef name,
   OutputSpec output;
   output.value = result;
   builder.addOutput(output);
-  return builder.finish();
+  return llvm::cantFail(builder.finish());
 }
 
 std::pair<size_t, size_t>

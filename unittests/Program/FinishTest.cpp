@@ -33,7 +33,7 @@ struct Draft {
     builder.addOutput({kind, Argument::node(x), mutated});
   }
   std::string finish() {
-    llvm::Expected<std::unique_ptr<Program>> finished = finishProgram(builder);
+    llvm::Expected<std::unique_ptr<Program>> finished = builder.finish();
     if (!finished)
       return llvm::toString(finished.takeError());
     program = std::move(*finished);

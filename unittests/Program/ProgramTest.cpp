@@ -71,7 +71,7 @@ TEST(ProgramTest, WeightsAreViewsThatKeepTheirOwner) {
   ProgramBuilder builder;
   builder.addWeight(ScalarType::Float32, {2}, data, sizeof(data),
                     std::move(owner));
-  std::unique_ptr<Program> program = builder.finish();
+  std::unique_ptr<Program> program = llvm::cantFail(builder.finish());
   EXPECT_EQ(program->weights[0].data, data);
   EXPECT_EQ(program->weights[0].numElements(), 2);
   EXPECT_FALSE(released);
@@ -85,7 +85,7 @@ TEST(ProgramTest, SymbolsAreSharedByExpression) {
   EXPECT_EQ(builder.symbol("s0"), n);
   EXPECT_NE(builder.symbol("2*s0"), n);
   builder.setRange(n, 2, std::nullopt);
-  std::unique_ptr<Program> program = builder.finish();
+  std::unique_ptr<Program> program = llvm::cantFail(builder.finish());
   EXPECT_EQ(program->symbols[n].expression, "s0");
   EXPECT_EQ(program->symbols[n].min, 2);
   EXPECT_FALSE(program->symbols[n].max.has_value());

@@ -18,7 +18,7 @@ struct ProgramPass {
   void (*run)(ProgramBuilder &builder);
 };
 
-/// What finishProgram() does to a program, in this order.
+/// What ProgramBuilder::finish() does to a program, in this order.
 llvm::ArrayRef<ProgramPass> finishingPasses();
 
 /// Checks that the signature is that of the main graph: it describes every
@@ -26,9 +26,6 @@ llvm::ArrayRef<ProgramPass> finishingPasses();
 /// their names are looked for: before returned values, first those of
 /// parameters, then of buffers, then of inputs.
 llvm::Error checkSignature(const Program &program);
-
-/// Ends the building: checks the program, runs the passes and hands it over.
-llvm::Expected<std::unique_ptr<Program>> finishProgram(ProgramBuilder &builder);
 
 } // namespace corten
 

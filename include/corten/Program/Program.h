@@ -23,6 +23,7 @@
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Allocator.h"
+#include "llvm/Support/Error.h"
 #include "llvm/Support/StringSaver.h"
 
 #include <cassert>
@@ -499,8 +500,9 @@ public:
     program->originOwner = std::move(owner);
   }
 
-  /// Hands over what was built, as it is; finishProgram() ends a building.
-  std::unique_ptr<Program> finish();
+  /// Ends the building: checks the program, runs the passes of Finish.h and
+  /// hands it over.
+  llvm::Expected<std::unique_ptr<Program>> finish();
 
 private:
   std::unique_ptr<Program> program;
