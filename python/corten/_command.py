@@ -2,7 +2,8 @@
 """What the commands share that ``corten`` hands to Python.
 
 They answer as those of the binary do: the exit status is 2 for bad arguments and
-files, with one line on standard error that says what is wrong.
+files, with one line on standard error that says what is wrong. A fault of their own
+shows its traceback, and has a status that means nothing else.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import argparse
 import os
 import signal
 import sys
+import traceback
 from collections.abc import Callable, Sequence
 from enum import IntEnum
 from typing import NoReturn
@@ -23,6 +25,8 @@ class Exit(IntEnum):
     #: It ran, and found something.
     FINDINGS = 1
     BAD_INPUT = 2
+    #: A fault of the command's own; Python would say 1, which is for findings.
+    FAULT = 70
     #: As a shell says it of a command that Ctrl-C ended.
     INTERRUPTED = 128 + signal.SIGINT
 
@@ -67,6 +71,7 @@ def run(main: Callable[[Sequence[str]], int]) -> NoReturn:
 
     ``main`` raises ``CommandError`` for what the user has to be told; ``ValueError``
     and ``OSError``, as files that cannot be used raise them, are told as well.
+    Everything else that it raises is a fault.
     """
     try:
         status = int(main(sys.argv[1:]))
@@ -83,6 +88,9 @@ def run(main: Callable[[Sequence[str]], int]) -> NoReturn:
         _drop_output()
         where = "standard output" if error.filename is None else error.filename
         status = fail(f"{where}: {error.strerror or error}")
+    except Exception:
+        traceback.print_exc()
+        status = Exit.FAULT
     sys.exit(status)
 
 

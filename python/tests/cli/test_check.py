@@ -143,10 +143,10 @@ def test_beside_torch(
     assert (answer.status, answer.err) == (0, "")
     assert "0 of" in answer.out
     assert "PSNR" in answer.out
-    # Whatever Python says decides.
+    # Only what says so is a difference: Python ends with 1 for any exception.
     fake = tmp_path / "python"
     said = tmp_path / "said"
-    for status, expected in ((1, 1), (2, 2)):
+    for status, expected in ((3, 1), (1, 2), (2, 2), (70, 2)):
         fake.write_text(f'#!/bin/sh\necho "$@" > {said}\necho a table\nexit {status}\n')
         fake.chmod(0o755)
         monkeypatch.setenv("CORTEN_PYTHON", str(fake))
@@ -156,7 +156,9 @@ def test_beside_torch(
         assert (path / "main.mlirb").stat().st_mtime_ns == before
         answer = corten(*arguments, "--json")
         assert (answer.status, answer.out) == (expected, "")
-        assert ("a table" in answer.err) == (status == 1)
+        assert ("a table" in answer.err) == (status == 3)
+        assert ("computes something else" in answer.err) == (status == 3)
+        assert ("PyTorch could not be asked" in answer.err) == (status != 3)
         words = said.read_text().split()
         assert words[:2] == ["-m", "corten.verify"]
         # Nothing stays behind.

@@ -93,6 +93,18 @@ def test_beside_torch(verify: Verify) -> None:
     assert verify("model.pt2")
 
 
+def test_a_fault_of_its_own_is_no_difference(
+    verify: Verify, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise RuntimeError("a fault")
+
+    monkeypatch.setattr("coreai_torch.verify", fail)
+    text = verify("model.pt2", status=_command.Exit.FAULT)
+    assert text.startswith("Traceback")
+    assert "RuntimeError: a fault" in text
+
+
 class Keywords(torch.nn.Module):
     def forward(
         self,
