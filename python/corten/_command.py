@@ -58,6 +58,14 @@ class Parser(argparse.ArgumentParser):
         raise CommandError(message)
 
 
+def add_entrypoint(parser: Parser, text: str, default: str | None = None) -> None:
+    """Add ``--entrypoint``, and its older name, which no help shows."""
+    parser.add_argument("--entrypoint", metavar="NAME", default=default, help=text)
+    parser.add_argument(
+        "--function", dest="entrypoint", default=default, help=argparse.SUPPRESS
+    )
+
+
 def missing(extra: str, error: ImportError) -> CommandError:
     """For a package that an optional part of corten needs and that is not there."""
     return CommandError(

@@ -126,7 +126,7 @@ class Request:
         return cls(
             options.model,
             reference,
-            options.function,
+            options.entrypoint,
             _given(options.input),
             _pairs(options.shape, "--shape"),
             options.seed,

@@ -63,7 +63,7 @@ def _parser() -> _command.Parser:
         help="how far an element may be off, relative to the largest (default: by "
         "type, 1e-4 for f32)",
     )
-    add("--function", default="main", metavar="NAME", help="which one (default: main)")
+    _command.add_entrypoint(parser, "which one (default: main)", default="main")
     add(
         "--backend",
         choices=["engine", "interpreter"],

@@ -299,7 +299,7 @@ static llvm::Expected<int> checkBesideTorch(StringRef asset,
   llvm::Expected<int> status =
       runPython(options.command,
                 {"corten.verify", std::string(link), "--reference", file.path,
-                 "--function", file.name, "--status-if-different",
+                 "--entrypoint", file.name, "--status-if-different",
                  std::to_string(kDifferent)},
                 options.isShown ? StringRef() : StringRef(table));
   if (!status)

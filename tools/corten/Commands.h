@@ -55,6 +55,11 @@ llvm::Expected<int> runPython(llvm::StringRef command,
 /// Help, and what shells and manuals are made from. Last: it shows the others.
 void addHelp(CLI::App &app, int &exitCode);
 
+/// Takes what an option for entry points takes by its older name, too, which
+/// no help shows. After that option, which begins a list anew.
+void addOlderName(CLI::App &command, std::string &entryPoint);
+void addOlderName(CLI::App &command, std::vector<std::string> &entryPoints);
+
 /// Null if there is no such command.
 CLI::App *findCommand(CLI::App &app, llvm::StringRef name);
 

@@ -85,6 +85,7 @@ void tool::addDiff(CLI::App &app, int &exitCode) {
       ->add_option("--graph,--entrypoint", options->compare.graph,
                    "Compare this graph only")
       ->type_name("NAME");
+  addOlderName(*command, options->compare.graph);
   command->add_flag("--ignore-weights", options->ignoreWeights,
                     "Of weights, compare types but not values");
   command->add_flag("--ignore-names", options->ignoreNames,

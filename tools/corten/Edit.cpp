@@ -145,6 +145,7 @@ void tool::addEdit(CLI::App &app, int &exitCode) {
                    "has several); may be repeated")
       ->type_name("NAME=PATH")
       ->allow_extra_args(false);
+  addOlderName(*command, options->entryPoints);
   command
       ->add_option("--rename", options->renamed,
                    "Call an entry point something else; may be repeated")

@@ -37,9 +37,10 @@ void tool::addCallOptions(CLI::App &command, CallOptions &options) {
                   "of torch.export.save (NAME.pt2)")
       ->required();
   command
-      .add_option("--function", options.function,
-                  "The entry point, where there are several")
+      .add_option("--entrypoint", options.function,
+                  "Which one, where there are several")
       ->type_name("NAME");
+  addOlderName(command, options.function);
   command
       .add_option("--input", options.inputs,
                   "An input from a file: FILE.npy, FILE.npz, raw:FILE, or an "
@@ -96,7 +97,7 @@ chooseFunction(const runtime::Model &model, StringRef name) {
           model.function(name.empty() ? StringRef("main") : name))
     return found;
   return llvm::createStringError(
-      "--function: there is none of this name; the model has " +
+      "--entrypoint: there is none of this name; the model has " +
       llvm::join(llvm::map_range(model.functions(),
                                  [](const auto &f) { return f.name(); }),
                  ", "));

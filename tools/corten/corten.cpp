@@ -7,6 +7,8 @@
 #include "corten/Support/Text.h"
 #include "corten/Version.h"
 
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -25,6 +27,24 @@ int tool::fail(llvm::Error error) {
 int tool::failAtLength(llvm::Error error) {
   llvm::errs() << "corten: error: " << llvm::toString(std::move(error)) << '\n';
   return BadInput;
+}
+
+static constexpr const char *kOlderName = "--function";
+
+void tool::addOlderName(CLI::App &command, std::string &entryPoint) {
+  command.add_option(kOlderName, entryPoint)->group("");
+}
+
+void tool::addOlderName(CLI::App &command,
+                        std::vector<std::string> &entryPoints) {
+  command
+      .add_option_function<std::vector<std::string>>(
+          kOlderName,
+          [&](const std::vector<std::string> &given) {
+            llvm::append_range(entryPoints, given);
+          })
+      ->group("")
+      ->allow_extra_args(false);
 }
 
 void tool::printJson(const llvm::json::Value &value) {

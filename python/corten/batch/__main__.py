@@ -53,7 +53,7 @@ def _parser() -> _command.Parser:
         metavar="FOLDER",
         help="where the results go, as Parquet files; manifest.json has their order",
     )
-    add("--function", metavar="NAME", help="which one, if there are several")
+    _command.add_entrypoint(parser, "which one, if there are several")
     add(
         "--columns",
         action="append",
@@ -158,7 +158,7 @@ def _job_options(chosen: argparse.Namespace) -> Options:
     from corten.batch._job import Options
 
     return Options(
-        function=chosen.function,
+        function=chosen.entrypoint,
         columns=_pairs(chosen.columns, "--columns"),
         outputs=_pairs(chosen.outputs, "--outputs") or None,
         text={

@@ -695,6 +695,42 @@ class TestHelp:
             # How fast a text came is no part of it.
             assert not answer.err or command == "generate"
 
+    def test_the_older_name_of_entry_points(
+        self, classifier: Written, tmp_path: Path
+    ) -> None:
+        two, three = tmp_path / "two.aimodel", tmp_path / "three.aimodel"
+        archive, asset = classifier.archive, classifier.path
+        for command in (
+            (
+                "convert",
+                "--entrypoint",
+                f"a={archive}",
+                "--function",
+                f"b={archive}",
+                "-o",
+                two,
+            ),
+            (
+                "edit",
+                two,
+                "--entrypoint",
+                f"c={asset}",
+                "--function",
+                f"d={asset}",
+                "-o",
+                three,
+            ),
+            ("run", three, "--function", "b"),
+            ("diff", two, three, "--function", "b"),
+            ("verify", two, "--reference", three, "--function", "b"),
+        ):
+            answer = corten(*command)
+            assert answer.status == 0, answer.err
+        entries = corten("info", "--json", three).json["entry_points"]
+        assert [entry["name"] for entry in entries] == ["a", "b", "c", "d"]
+        for name in commands():
+            assert "--function" not in corten(name, "--help").out
+
     def test_no_command(self) -> None:
         answer = corten()
         assert answer.status == 2
