@@ -15,6 +15,7 @@
 #include "corten/Program/StridedMemory.h"
 #include "corten/Pt2/Safetensors.h"
 
+#include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/set.h>
@@ -512,7 +513,39 @@ void corten::bindings::bindProgram(nb::module_ &module) {
       .value("TOKEN", OutputSpec::Kind::Token);
 
   nb::class_<SafetensorsFolder>(module, "SafetensorsFolder",
-                                "The tensors of a folder, which are mapped.");
+                                "The tensors of a folder, which are mapped.")
+      .def(
+          "read",
+          [](const SafetensorsFolder &self,
+             std::string_view name) -> nb::object {
+            const SafetensorsFolder::Tensor *tensor = self.find(textOf(name));
+            if (!tensor)
+              return nb::none();
+            auto owner = std::make_unique<std::shared_ptr<const void>>(
+                tensor->bytes.owner);
+            nb::capsule keeper(owner.get(), [](void *owner) noexcept {
+              delete static_cast<std::shared_ptr<const void> *>(owner);
+            });
+            owner.release();
+            nb::ndarray<nb::numpy, const uint8_t, nb::ndim<1>> data(
+                tensor->bytes.data.data(), {tensor->bytes.data.size()}, keeper);
+            return nb::make_tuple(scalarTypeName(tensor->dtype).str(),
+                                  tensor->shape, data);
+          },
+          nb::arg("name"),
+          "Type, shape and bytes of a tensor, or None. The bytes are a view of "
+          "the file.")
+      .def(
+          "check_known",
+          [](std::shared_ptr<SafetensorsFolder> self,
+             const std::vector<std::string> &names) {
+            NamedWeights named(std::move(self));
+            for (const std::string &name : names)
+              named.know(name);
+            raise(named.checkAllKnown());
+          },
+          nb::arg("names"),
+          "Raises ValueError if the folder has others than `names`.");
   module.def(
       "open_safetensors",
       [](const std::string &path) {
@@ -536,17 +569,8 @@ void corten::bindings::bindProgram(nb::module_ &module) {
           },
           nb::arg("name"))
       .def(
-          "check",
-          [](NamedWeights &self, const std::vector<std::string> &names) {
-            raise(self.check());
-            for (const std::string &name : names)
-              self.know(name);
-            raise(self.checkAllKnown());
-          },
-          nb::arg("names"),
-          "Raises ValueError if a weight was missing or wrong, or if the "
-          "folder "
-          "has others than `names`.");
+          "check", [](const NamedWeights &self) { raise(self.check()); },
+          "Raises ValueError if a weight was missing or wrong.");
 
   nb::class_<PyProgramBuilder>(module, "ProgramBuilder",
                                "Fills a Program; one walker uses one builder.")

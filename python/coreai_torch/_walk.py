@@ -282,7 +282,7 @@ class Walker:
                 weight = self.weight_of(target, tensor, target in state, tied)
             builder.input(_INPUT_KINDS[spec.kind], node_of(spec.arg), target, weight)
         if self.named:
-            self.named.check([*state, *constants])
+            self.named.check()
         for spec in signature.output_specs:
             kind = spec.kind.name
             if kind not in _OUTPUT_KINDS:

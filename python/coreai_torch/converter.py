@@ -130,6 +130,8 @@ class _Staged:
     lowerings: Collection[str] = ()
     #: Where its parameters and buffers are, if not in the program.
     folder: _native.SafetensorsFolder | None = None
+    #: The same, as a path.
+    weights: str = ""
 
     @property
     def exported_program(self) -> ExportedProgram:
@@ -315,14 +317,16 @@ class TorchConverter:
             weights: A folder of safetensors files, or one such file, that the
                 parameters and persistent buffers are taken from, by name. The
                 model may have been exported on the meta device, and may be
-                larger than memory: files are mapped.
+                larger than memory: files are mapped. Several programs may come
+                from one folder; :meth:`to_coreai` refuses weights that none has.
 
         Returns:
             The converter, for chaining.
 
         Raises:
             ValueError: If the name is taken, other names do not fit, an op of ATen
-                has no lowering, or ``weights`` has other weights than the program.
+                has no lowering, or ``weights`` lacks a weight of the program, or
+                has it in another type or shape.
             TypeError: If ``exported_program`` is not an ``ExportedProgram``.
         """
         self._check_entrypoint(entrypoint_name)
@@ -461,7 +465,8 @@ class TorchConverter:
             RuntimeError: If nothing is left to convert.
             ValueError: If a program cannot be converted; the message names the
                 node and the line of the model's code. Ops that are not ATen's
-                and have no lowering are all listed at once.
+                and have no lowering are all listed at once. Or if a folder of
+                weights has some that no staged program has.
         """
         staged = self._selected(_entrypoints(entrypoints))
         if not self._busy.acquire(blocking=False):
@@ -587,9 +592,10 @@ class TorchConverter:
                     "decompose=True; or use add_pytorch_module(module, export_fn)."
                 )
             raise TypeError(msg)
-        folder = None
+        folder, path = None, ""
         if weights is not None:
             folder = _native.open_safetensors(path_text(weights))
+            path = os.path.realpath(weights)
         start = time.perf_counter()
         program, is_snapshot, origin = read_program(
             exported_program,
@@ -616,6 +622,7 @@ class TorchConverter:
             decompose and origin.exported is exported_program,
             self._lowerings(),
             folder,
+            path,
         )
         if staged.input_names or staged.output_names or staged.state_names:
             _native.check_names(staged.named())
@@ -644,7 +651,26 @@ class TorchConverter:
             raise ValueError(msg)
         return chosen
 
+    def _check_weights(self, staged: list[_Staged]) -> None:
+        """Raise ``ValueError`` for weights that no program staged from a folder has.
+
+        Those that are not converted now count as well: an encoder and a decoder
+        may come from one checkpoint.
+        """
+        for path, folder in {s.weights: s.folder for s in staged}.items():
+            if folder is None:
+                continue
+            programs = [s.exported_program for s in self._staged if s.weights == path]
+            folder.check_known(
+                [
+                    name
+                    for program in programs
+                    for name in (*program.state_dict, *program.constants)
+                ]
+            )
+
     def _convert(self, staged: list[_Staged]) -> AIProgram:
+        self._check_weights(staged)
         entry_points = [s.entry_point(self._lowerings()) for s in staged]
         for s in staged:
             check_other_ops(s.program, s.entrypoint_name, self._lowerings())

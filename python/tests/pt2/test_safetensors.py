@@ -218,6 +218,30 @@ def test_weights_that_the_program_lacks(folder, tmp_path):
         corten.convert_pt2(archive(tmp_path), weights=folder)
 
 
+def test_in_python_programs_share_one_folder_too(folder):
+    class Encoder(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.embed = torch.nn.Embedding(40, 32)
+
+        def forward(self, tokens):
+            return self.embed(tokens)
+
+    tokens = torch.zeros(2, 3, dtype=torch.long)
+    encoder = torch.export.export(Encoder().eval(), (tokens,))
+    converter = TorchConverter()
+    for name, program in (("encode", encoder), ("decode", export("meta"))):
+        converter.add_exported_program(
+            program, entrypoint_name=name, decompose=True, weights=folder
+        )
+    converter.to_coreai()
+    # What the other one needs is no stranger.
+    converter.to_coreai(entrypoints=["encode"])
+    converter.clear(entrypoints=["decode"])
+    with pytest.raises(ValueError, match=r"extra \(3\): layer.bias, layer.weight"):
+        converter.to_coreai()
+
+
 def test_a_name_in_two_files(folder):
     save_file({"scale": torch.zeros(32)}, folder / "more.safetensors")
     with pytest.raises(ValueError, match=r"'scale' is also in 'model.safetensors'"):
