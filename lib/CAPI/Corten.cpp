@@ -189,7 +189,9 @@ CortenError *cortenConvert(const CortenProgramFile *const *files, size_t count,
   conversion.release = how.release != 0;
   conversion.optimize = how.optimize != 0;
   if (how.weights)
-    conversion.weights = how.weights;
+    conversion.weights.folder = how.weights;
+  for (size_t i = 0; i != how.tiedCount; ++i)
+    conversion.weights.tied.push_back({how.tiedNames[i], how.tiedStored[i]});
   llvm::Expected<ConvertedFiles> converted = convertFiles(programs, conversion);
   if (!converted)
     return fail(converted.takeError());

@@ -74,14 +74,35 @@ static EntryPointInfo describeInterface(const Program &program,
   return entry;
 }
 
+/// Whether the file says what it is, but has no data for it: it was exported on
+/// the meta device.
+static bool isWithoutData(const InputSpec &input) {
+  using Kind = InputSpec::Kind;
+  return input.weight < 0 && input.node &&
+         (input.kind == Kind::Parameter || input.kind == Kind::Buffer ||
+          input.kind == Kind::Constant) &&
+         input.node->info().isTensor();
+}
+
 static std::vector<WeightGroup> describeWeights(const Program &program) {
   llvm::MapVector<ScalarType, WeightGroup> groups;
-  for (const TensorView &weight : program.weights) {
-    WeightGroup &group = groups[weight.dtype];
-    group.elementType = scalarTypeName(weight.dtype).str();
+  auto add = [&](ScalarType dtype, uint64_t elements, uint64_t bytes) {
+    WeightGroup &group = groups[dtype];
+    group.elementType = scalarTypeName(dtype).str();
     ++group.count;
-    group.elements += weight.numElements();
-    group.bytes += weight.bytes;
+    group.elements += elements;
+    group.bytes += bytes;
+  };
+  for (const TensorView &weight : program.weights)
+    add(weight.dtype, weight.numElements(), weight.bytes);
+  for (const InputSpec &input : program.inputs) {
+    if (!isWithoutData(input))
+      continue;
+    const ValueInfo &info = input.node->info();
+    uint64_t elements = 1;
+    for (Size size : info.sizes)
+      elements *= size.isDynamic() ? 1 : uint64_t(size.get());
+    add(info.dtype, elements, elements * scalarTypeBits(info.dtype) / 8);
   }
   std::vector<WeightGroup> result;
   for (auto &[type, group] : groups)
@@ -123,7 +144,8 @@ llvm::Expected<ArchiveInfo> corten::describeArchive(StringRef path) {
   if (std::error_code code = llvm::sys::fs::file_size(path, archive.fileSize))
     return llvm::createStringError(code, path + ": " + code.message());
   for (const std::string &name : file->models()) {
-    llvm::Expected<std::unique_ptr<Program>> saved = file->read(name);
+    llvm::Expected<std::unique_ptr<Program>> saved =
+        file->read(name, nullptr, nullptr, /*needsData=*/false);
     if (!saved)
       return llvm::createStringError("'" + path +
                                      "': " + llvm::toString(saved.takeError()));
@@ -134,6 +156,7 @@ llvm::Expected<ArchiveInfo> corten::describeArchive(StringRef path) {
     info.versions = std::move(*versions);
     info.operations = countOps(**saved);
     info.weights = describeWeights(**saved);
+    info.hasWeights = llvm::none_of((*saved)->inputs, isWithoutData);
     info.interface = describeInterface(**saved, name);
     addExamples(*file, **saved, info);
 
@@ -142,7 +165,7 @@ llvm::Expected<ArchiveInfo> corten::describeArchive(StringRef path) {
     entryPoint.file = path.str();
     entryPoint.model = name;
     llvm::Expected<std::unique_ptr<Program>> converted =
-        readPt2(*file, entryPoint);
+        readPt2(*file, entryPoint, nullptr, /*needsData=*/false);
     if (!converted) {
       info.problem = llvm::toString(converted.takeError());
       continue;
@@ -241,6 +264,7 @@ json::Object corten::archiveJson(const ArchiveInfo &info) {
         {"operations", countsJson(program.operations.ops)},
         {"weight_bytes", bytes},
         {"weights", weightsJson(program.weights)},
+        {"has_weights", program.hasWeights},
         {"examples", std::move(examples)},
         {"examples_problem", textOrNull(program.examplesProblem)}});
   }
@@ -297,6 +321,9 @@ void corten::printArchive(const ArchiveInfo &info, llvm::raw_ostream &os) {
     about.add("schema version", schemaVersion(program.versions));
     if (program.isDecomposed)
       about.add("decomposed", *program.isDecomposed ? "yes" : "no");
+    if (!program.hasWeights)
+      about.add("weights", "not in the file: the model was on the meta device; "
+                           "--weights FOLDER says where they are");
     about.print(os);
     if (!program.problem.empty())
       os << "cannot be converted: " << program.problem << '\n';

@@ -34,11 +34,14 @@ static llvm::Expected<ExampleTensor> tensorOf(const Pt2Example &example) {
     result.data = scalar(example.floating);
     return result;
   case Pt2Example::Kind::Tensor: {
+    result.dtype = example.dtype;
+    result.shape = example.shape;
+    result.hasData = example.hasData;
+    if (!result.hasData)
+      return result;
     llvm::Expected<Pt2Example::Data> data = example.data();
     if (!data)
       return data.takeError();
-    result.dtype = example.dtype;
-    result.shape = example.shape;
     result.data = std::move(*data);
     return result;
   }
@@ -91,7 +94,8 @@ static llvm::Expected<ExampleCall> callOf(const Program &program,
 }
 
 llvm::Expected<ExampleCall>
-corten::readExampleCall(const Pt2EntryPoint &entryPoint, StringRef weights) {
+corten::readExampleCall(const Pt2EntryPoint &entryPoint,
+                        const WeightSource &weights) {
   llvm::Expected<Pt2File> file = Pt2File::open(entryPoint.file);
   if (!file)
     return file.takeError();

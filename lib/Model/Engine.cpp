@@ -90,18 +90,26 @@ llvm::Expected<WatchedModel> corten::loadWatched(mlir::ModuleOp program,
 }
 
 /// What `path` is, as a program that can be compiled.
-static llvm::Expected<ConvertedFiles> openProgram(llvm::StringRef path) {
-  if (isArchivePath(path) || isArchivePath(path.rsplit(':').first))
-    return convertFiles({ProgramFile{path.str(), "main", {}, {}, {}}});
+static llvm::Expected<ConvertedFiles> openProgram(llvm::StringRef path,
+                                                  const WeightSource &weights) {
+  if (isArchivePath(path) || isArchivePath(path.rsplit(':').first)) {
+    ConvertFilesOptions options;
+    options.weights = weights;
+    return convertFiles({ProgramFile{path.str(), "main", {}, {}, {}}}, options);
+  }
+  if (!weights.folder.empty())
+    return llvm::createStringError(path + " has its own weights: only NAME.pt2 "
+                                          "takes them from a folder");
   llvm::Expected<std::unique_ptr<Model>> model = Model::open(path);
   if (!model)
     return model.takeError();
   return ConvertedFiles{std::move(*model), {}};
 }
 
-llvm::Expected<LoadedModel>
-corten::loadForEngine(llvm::StringRef path, runtime::LoadOptions options) {
-  if (path.ends_with(".cplan")) {
+llvm::Expected<LoadedModel> corten::loadForEngine(llvm::StringRef path,
+                                                  runtime::LoadOptions options,
+                                                  const WeightSource &weights) {
+  if (path.ends_with(".cplan") && weights.folder.empty()) {
     llvm::Expected<std::shared_ptr<runtime::Model>> model =
         translate(runtime::Model::load(path.str(), std::move(options)));
     if (!model)
@@ -109,7 +117,9 @@ corten::loadForEngine(llvm::StringRef path, runtime::LoadOptions options) {
                                      llvm::toString(model.takeError()));
     return LoadedModel{std::move(*model), {}};
   }
-  std::optional<CachedPlan> cached = CachedPlan::of(path, options.precision);
+  std::optional<CachedPlan> cached;
+  if (weights.folder.empty())
+    cached = CachedPlan::of(path, options.precision);
   llvm::Expected<Precision> precision = takePrecision(options);
   if (!precision)
     return precision.takeError();
@@ -120,7 +130,7 @@ corten::loadForEngine(llvm::StringRef path, runtime::LoadOptions options) {
     if (std::shared_ptr<runtime::Model> model = cached->load(options))
       return LoadedModel{std::move(model), {}};
   }
-  llvm::Expected<ConvertedFiles> program = openProgram(path);
+  llvm::Expected<ConvertedFiles> program = openProgram(path, weights);
   if (!program)
     return program.takeError();
   llvm::Expected<std::string> plan =

@@ -32,7 +32,8 @@ static llvm::Error countArchive(const std::string &path,
   if (!archive)
     return archive.takeError();
   for (const std::string &name : archive->models()) {
-    llvm::Expected<std::unique_ptr<Program>> program = archive->read(name);
+    llvm::Expected<std::unique_ptr<Program>> program =
+        archive->read(name, nullptr, nullptr, /*needsData=*/false);
     if (!program)
       return program.takeError();
     files.push_back({archive->models().size() > 1

@@ -4,7 +4,6 @@
 
 #include "SchemaTable.h"
 #include "corten/Pt2/Pt2.h"
-#include "corten/Pt2/Safetensors.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -77,7 +76,7 @@ static llvm::Error checkSupported(const Program &program, StringRef name) {
 
 llvm::Expected<std::unique_ptr<Program>>
 corten::readPt2(const Pt2File &file, const Pt2EntryPoint &entryPoint,
-                NamedWeights *named) {
+                NamedWeights *named, bool needsData) {
   std::string model = entryPoint.model;
   if (model.empty() && file.models().size() == 1)
     model = file.models().front();
@@ -93,7 +92,7 @@ corten::readPt2(const Pt2File &file, const Pt2EntryPoint &entryPoint,
       [](const Operator &op) {
         return !op.mutates && hasLowering(op.nameSpace, op.name);
       },
-      named);
+      named, needsData);
   if (!program)
     return llvm::createStringError("'" + entryPoint.file +
                                    "': " + llvm::toString(program.takeError()));
@@ -112,7 +111,8 @@ corten::readPt2(const Pt2EntryPoint &entryPoint) {
 
 llvm::Expected<std::unique_ptr<ConvertedModule>>
 corten::convertPt2(llvm::ArrayRef<Pt2EntryPoint> entryPoints,
-                   const ConversionOptions &options, StringRef weights) {
+                   const ConversionOptions &options,
+                   const WeightSource &weights) {
   if (entryPoints.empty())
     return llvm::createStringError("no program to convert");
   llvm::Expected<std::optional<NamedWeights>> named =

@@ -99,6 +99,7 @@ private:
   llvm::Error pushStorage();
   llvm::Error reduce();
   llvm::Error rebuildTensor(const Value &arguments, bool hasType);
+  llvm::Error rebuildMetaTensor(const Value &arguments);
 
   StringRef code;
   const TorchArchive &archive;
@@ -328,6 +329,24 @@ llvm::Error Unpickler::rebuildTensor(const Value &arguments, bool hasType) {
   return llvm::Error::success();
 }
 
+/// (dtype, size, stride, requires_grad): a tensor of the meta device.
+llvm::Error Unpickler::rebuildMetaTensor(const Value &arguments) {
+  ArrayRef<Value *> fields = arguments.children;
+  Value &made = make(Kind::Tensor);
+  SavedTensor &tensor = made.tensor;
+  if (fields.size() < 3 || fields[0]->kind != Kind::Global ||
+      !readNumbers(*fields[1], tensor.shape) ||
+      !readNumbers(*fields[2], tensor.strides))
+    return fail("a tensor without type, shape or strides");
+  std::optional<ScalarType> dtype = scalarTypeFromName(fields[0]->text);
+  if (!dtype)
+    return fail("a tensor of the unknown type " + fields[0]->text);
+  tensor.dtype = *dtype;
+  tensor.hasData = false;
+  push(made);
+  return llvm::Error::success();
+}
+
 /// The call of a function: only of those that make a tensor or a container.
 llvm::Error Unpickler::reduce() {
   llvm::Expected<Value *> arguments = pop();
@@ -344,6 +363,8 @@ llvm::Error Unpickler::reduce() {
     return rebuildTensor(**arguments, /*hasType=*/false);
   if (name == "torch._utils._rebuild_tensor_v3")
     return rebuildTensor(**arguments, /*hasType=*/true);
+  if (name == "torch._utils._rebuild_meta_tensor_no_storage")
+    return rebuildMetaTensor(**arguments);
   if (name == "torch._utils._rebuild_parameter" ||
       name == "torch._utils._rebuild_parameter_with_state") {
     if (fields.empty() || fields[0]->kind != Kind::Tensor)

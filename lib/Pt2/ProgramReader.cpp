@@ -342,22 +342,50 @@ llvm::Expected<int> ProgramReader::namedWeight(StringRef target,
   return named->add(builder, target, info.dtype, shape, isState);
 }
 
-/// The index of a weight, which must be as the graph says. Parameters and
-/// buffers that are `isState` are in every checkpoint of the model.
+/// Names of one tensor: where the file has its data, it says so.
+static bool isSame(const SavedTensor &a, const SavedTensor &b) {
+  return a.hasData && b.hasData && !a.storage.data.empty() &&
+         a.storage.data.data() == b.storage.data.data() &&
+         std::tie(a.dtype, a.offset, a.shape, a.strides) ==
+             std::tie(b.dtype, b.offset, b.shape, b.strides);
+}
+
+/// Lets a weight that the folder lacks be one that it is tied to.
+void ProgramReader::tieAsSaved(const Payload &payload, StringRef target) {
+  const SavedTensor *tensor = payload.find(target);
+  if (!tensor || named->has(target))
+    return;
+  std::optional<StringRef> first;
+  for (StringRef other : payload.names())
+    if (named->has(other) && isSame(*tensor, *payload.find(other)) &&
+        (!first || other < *first))
+      first = other;
+  if (first)
+    named->tie(target, *first);
+}
+
+/// The index of a weight, which must be as the graph says, or -1 if its data is
+/// neither there nor needed. Parameters and buffers that are `isState` are in
+/// every checkpoint of the model.
 llvm::Expected<int> ProgramReader::weightOf(const Payload &payload,
                                             StringRef target, const Node *node,
                                             bool isState) {
   const SavedTensor *tensor = payload.find(target);
+  if (named && isState)
+    tieAsSaved(payload, target);
   if (named && (isState || named->has(target) || !tensor || !tensor->hasData))
     return namedWeight(target, node, isState);
   if (!tensor)
     return llvm::createStringError("the archive has no tensor '" + target +
                                    "'");
-  if (!tensor->hasData)
+  if (!tensor->hasData) {
+    if (!needsData)
+      return -1;
     return llvm::createStringError(
         "the weight '" + target + "' has no data: the model was on the meta " +
-        "device.\nFix: name a folder of safetensors that has the weights " +
-        "(--weights)");
+        "device.\nFix: name the folder of safetensors that has the weights: " +
+        "--weights FOLDER, or weights= in Python");
+  }
   const ValueInfo &info = node->info();
   bool isSame =
       info.isTensor() && info.dtype == tensor->dtype &&

@@ -27,10 +27,12 @@ std::pair<std::string, JsonValue> alternativeOf(JsonValue json);
 /// returned until then only has to be harmless.
 class ProgramReader {
 public:
-  /// Parameters and buffers come from `named` where it is given.
+  /// Parameters and buffers come from `named` where it is given. Without
+  /// `needsData`, those that have none are left out.
   ProgramReader(const Payload &weights, const Payload &constants,
-                NamedWeights *named = nullptr)
-      : weights(weights), constants(constants), named(named) {}
+                NamedWeights *named = nullptr, bool needsData = true)
+      : weights(weights), constants(constants), named(named),
+        needsData(needsData) {}
 
   llvm::Expected<std::unique_ptr<Program>>
   read(JsonValue root, llvm::function_ref<bool(const Operator &)> isFunctional);
@@ -98,6 +100,7 @@ private:
   void readOutput(JsonValue json, const llvm::StringMap<const Node *> &owned);
   llvm::Expected<int> weightOf(const Payload &payload, llvm::StringRef target,
                                const Node *node, bool isState);
+  void tieAsSaved(const Payload &payload, llvm::StringRef target);
   llvm::Expected<int> namedWeight(llvm::StringRef target, const Node *node,
                                   bool isState);
   void checkObjects();
@@ -109,6 +112,7 @@ private:
   const Payload &weights;
   const Payload &constants;
   NamedWeights *named;
+  bool needsData;
   ProgramBuilder builder;
   Scope *scope = nullptr;
   FirstError problem;

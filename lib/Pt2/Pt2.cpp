@@ -118,7 +118,7 @@ static llvm::Expected<ModelText> readModel(const TorchArchive &archive,
 llvm::Expected<std::unique_ptr<Program>>
 Pt2File::read(StringRef model,
               llvm::function_ref<bool(const Operator &)> isFunctional,
-              NamedWeights *named) const {
+              NamedWeights *named, bool needsData) const {
   llvm::Expected<ModelText> program = readModel(*archive, model);
   if (!program)
     return program.takeError();
@@ -130,7 +130,7 @@ Pt2File::read(StringRef model,
       readPayload(*archive, model, "constants", "serialized_constants.pt");
   if (!constants)
     return constants.takeError();
-  return ProgramReader(*weights, *constants, named)
+  return ProgramReader(*weights, *constants, named, needsData)
       .read(program->root(), isFunctional);
 }
 
@@ -151,6 +151,9 @@ llvm::Expected<Pt2Versions> Pt2File::versions(StringRef model) const {
 llvm::Expected<Pt2Example::Data> Pt2Example::data() const {
   if (kind != Kind::Tensor)
     return llvm::createStringError("'" + path + "' is no tensor");
+  if (!hasData)
+    return llvm::createStringError("the tensor '" + path +
+                                   "' has no data: it was on the meta device");
   llvm::Expected<Bytes> elements = elementsOf(*tensor);
   if (!elements)
     return llvm::createStringError("the tensor '" + path + "' " +
@@ -260,6 +263,7 @@ Pt2File::examples(StringRef model) const {
     setValue(example, leaf);
     if (const auto *tensor = std::get_if<SavedTensor>(&leaf.value)) {
       example.dtype = tensor->dtype;
+      example.hasData = tensor->hasData;
       example.shape.assign(tensor->shape.begin(), tensor->shape.end());
       example.tensor = std::make_shared<SavedTensor>(*tensor);
     }

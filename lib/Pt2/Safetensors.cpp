@@ -271,23 +271,59 @@ static std::string describe(ScalarType dtype, llvm::ArrayRef<int64_t> shape) {
   return text + "]";
 }
 
-llvm::Expected<std::optional<NamedWeights>> NamedWeights::open(StringRef path) {
-  if (path.empty())
+llvm::Expected<std::optional<NamedWeights>>
+NamedWeights::open(const WeightSource &source) {
+  if (source.folder.empty()) {
+    if (!source.tied.empty())
+      return llvm::createStringError(
+          "weights are tied to those of a folder, and there is none");
     return std::nullopt;
-  auto folder = SafetensorsFolder::open(path);
+  }
+  auto folder = SafetensorsFolder::open(source.folder);
   if (!folder)
     return folder.takeError();
-  return NamedWeights(std::move(*folder));
+  NamedWeights named(std::move(*folder));
+  named.takesTies = true;
+  for (const TiedWeight &weight : source.tied)
+    named.tie(weight.name, weight.stored);
+  return named;
+}
+
+const SafetensorsFolder::Tensor *NamedWeights::find(StringRef name) const {
+  if (const SafetensorsFolder::Tensor *own = folder->find(name))
+    return own;
+  auto found = tied.find(name);
+  return found == tied.end() ? nullptr : folder->find(found->second);
+}
+
+/// What is not there may be tied to something of its type and shape that is.
+void NamedWeights::noteMissing(StringRef name, ScalarType dtype,
+                               llvm::ArrayRef<int64_t> shape) {
+  missing.push_back(name.str());
+  std::vector<StringRef> alike;
+  for (StringRef other : folder->names()) {
+    const SafetensorsFolder::Tensor &tensor = *folder->find(other);
+    if (tensor.dtype == dtype && llvm::ArrayRef(tensor.shape) == shape)
+      alike.push_back(other);
+  }
+  if (!alike.empty())
+    possibleTies.push_back(
+        (name + "=" + (alike.size() == 1 ? alike.front() : "OTHER")).str());
 }
 
 int NamedWeights::add(ProgramBuilder &builder, StringRef name, ScalarType dtype,
                       llvm::ArrayRef<int64_t> shape, bool isState) {
   know(name);
-  const SafetensorsFolder::Tensor *tensor = folder->find(name);
+  const SafetensorsFolder::Tensor *tensor = find(name);
   if (!tensor) {
-    (isState ? missing : missingConstants).push_back(name.str());
+    if (isState)
+      noteMissing(name, dtype, shape);
+    else
+      missingConstants.push_back(name.str());
     return -1;
   }
+  if (auto tie = tied.find(name); tie != tied.end())
+    know(tie->second);
   if (tensor->dtype != dtype || llvm::ArrayRef(tensor->shape) != shape) {
     misshapen.push_back(
         (name + " is " + describe(tensor->dtype, tensor->shape) + " in " +
@@ -332,6 +368,9 @@ llvm::Error NamedWeights::check() const {
   list(os, "of another type or shape", misshapen, "\n    ");
   list(os, "in no checkpoint, and without data in the program",
        missingConstants, ", ");
+  if (takesTies && !possibleTies.empty())
+    os << "\n  Fix: if the model ties weights, say which ones, as in --tied "
+       << possibleTies.front() << ", or tied= in Python";
   if (!missingConstants.empty())
     os << "\n  Fix: give the program their values after the export, "
           "exported_program.constants[name] = value";
@@ -339,6 +378,11 @@ llvm::Error NamedWeights::check() const {
 }
 
 llvm::Error NamedWeights::checkAllKnown() const {
+  for (StringRef name : tied.keys())
+    if (!known.contains(name))
+      return llvm::createStringError("no program has the weight '" + name +
+                                     "', which is said to be tied to '" +
+                                     tied.lookup(name) + "'");
   std::vector<std::string> extra;
   for (StringRef name : folder->names())
     if (!known.contains(name))

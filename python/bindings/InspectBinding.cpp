@@ -200,18 +200,21 @@ void corten::bindings::bindInspect(nb::module_ &module) {
   module.def(
       "convert_files",
       [](const std::vector<ProgramFile> &files, bool release, bool optimize,
-         std::string weights) {
+         std::string weights,
+         const std::vector<std::pair<std::string, std::string>> &tied) {
         ConvertFilesOptions options;
         options.release = release;
         options.optimize = optimize;
-        options.weights = std::move(weights);
+        options.weights.folder = std::move(weights);
+        for (const auto &[name, stored] : tied)
+          options.weights.tied.push_back({name, stored});
         ConvertedFiles converted =
             bindings::unwrap(convertFiles(files, options));
         return std::pair(std::move(converted.model),
                          std::move(converted.warnings));
       },
       nb::arg("files"), nb::arg("release"), nb::arg("optimize"),
-      nb::arg("weights"), Release(),
+      nb::arg("weights"), nb::arg("tied"), Release(),
       "A model, and warnings. Raises ValueError for what cannot be read or "
       "converted.");
 

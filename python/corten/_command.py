@@ -36,9 +36,10 @@ class CommandError(Exception):
 
 
 def fail(message: str) -> Exit:
-    """Say what is wrong, in one line."""
-    line = message.strip().split("\n", 1)[0]
-    print(f"corten: error: {line}", file=sys.stderr)
+    """Say what is wrong, in one line, and what to do, if the message says it."""
+    first, *rest = message.strip().split("\n")
+    remedies = [line.strip() for line in rest if line.strip().startswith("Fix:")]
+    print(f"corten: error: {first}", *remedies, sep="\n", file=sys.stderr)
     return Exit.BAD_INPUT
 
 

@@ -196,6 +196,7 @@ def convert_pt2(
     release: bool = False,
     optimize: bool = False,
     weights: StrPath | None = None,
+    tied: Mapping[str, str] | None = None,
     entry_points: Mapping[str, StrPath] | None = None,
 ) -> Model:
     """Convert programs that ``torch.export.save`` wrote, without torch.
@@ -210,7 +211,8 @@ def convert_pt2(
     :meth:`Model.optimize` does. Weights stay in the files, which are
     mapped as long as the model lives. ``weights`` is a folder of safetensors files
     that they are in, by name: the programs may have been exported on the meta
-    device.
+    device. A weight that is tied to another is in there under one name only; what
+    the file does not say of it, ``tied`` does (``{"head.weight": "embed.weight"}``).
 
     Raises ``ValueError`` with a list of all that cannot be converted.
     """
@@ -248,7 +250,11 @@ def convert_pt2(
         for name, file in programs.items()
     ]
     folder = path_text(weights) if weights is not None else ""
-    model, messages = _native.convert_files(files, release, optimize, folder)
+    ties = [
+        (utf8(name, "a weight"), utf8(stored, "a weight"))
+        for name, stored in (tied or {}).items()
+    ]
+    model, messages = _native.convert_files(files, release, optimize, folder, ties)
     for message in messages:
         warnings.warn(message, stacklevel=2)
     return Model(model)

@@ -373,7 +373,11 @@ class ProgramFile:
     ) -> None: ...
 
 def convert_files(
-    files: Sequence[ProgramFile], release: bool, optimize: bool, weights: str
+    files: Sequence[ProgramFile],
+    release: bool,
+    optimize: bool,
+    weights: str,
+    tied: Sequence[tuple[str, str]],
 ) -> tuple[Model, list[str]]: ...
 def merge_models(models: Sequence[Model]) -> Model: ...
 def compare_models(

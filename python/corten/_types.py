@@ -217,6 +217,7 @@ class SavedProgram(TypedDict):
     operations: list[OpCount]
     weight_bytes: int
     weights: list[WeightGroup]
+    has_weights: bool
     examples: list[ExampleInfo]
     examples_problem: str | None
 

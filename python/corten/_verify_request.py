@@ -110,6 +110,10 @@ class Request:
     path: str
     reference: str
     function: str
+    #: The folder that an archive takes weights from, and those that it has under
+    #: another name only.
+    weights: str | None
+    tied: dict[str, str]
     #: Inputs and states that files say, and shapes of others.
     given: Arrays
     shapes: dict[str, str]
@@ -127,6 +131,8 @@ class Request:
             options.model,
             reference,
             options.entrypoint,
+            options.weights,
+            _pairs(options.tied, "--tied"),
             _given(options.input),
             _pairs(options.shape, "--shape"),
             options.seed,
@@ -150,7 +156,11 @@ class Request:
     def model(self) -> corten.Model:
         """The program, converted if need be."""
         if self.is_archive:
-            return corten.convert_pt2(entrypoints={self.function: self.path})
+            return corten.convert_pt2(
+                entrypoints={self.function: self.path},
+                weights=self.weights,
+                tied=self.tied,
+            )
         return corten.open(self.path)
 
     @cached_property

@@ -41,6 +41,18 @@ def _parser() -> _command.Parser:
         "and nodes should be (default: the NAME.pt2 that was converted)",
     )
     add(
+        "--weights",
+        metavar="FOLDER",
+        help="of .safetensors files, which NAME.pt2 takes its weights from, by name",
+    )
+    add(
+        "--tied",
+        action="append",
+        default=[],
+        metavar="NAME=OTHER",
+        help="a weight that the folder has under another name only",
+    )
+    add(
         "--input",
         action="append",
         default=[],
@@ -106,6 +118,10 @@ def _request(options: argparse.Namespace) -> Request:
     for path in (options.model, reference):
         if path.endswith(".pt2") and not Path(path).is_file():
             raise _command.CommandError(f"{path}: there is no such file")
+    if options.weights is not None and not any(
+        path.endswith(".pt2") for path in (options.model, reference)
+    ):
+        raise _command.CommandError("--weights is for NAME.pt2")
     return Request.of(options, reference)
 
 

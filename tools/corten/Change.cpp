@@ -5,6 +5,8 @@
 #include "Check.h"
 #include "Saving.h"
 #include "Terminal.h"
+#include "Weights.h"
+#include "corten/Asset/Asset.h"
 #include "corten/Model/Convert.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -30,7 +32,7 @@ struct ConvertOptions {
   NameOptions names;
   MetadataOptions metadata;
   std::string output;
-  std::string weights;
+  WeightOptions weights;
   bool release = false;
   bool optimize = false;
   bool asJson = false;
@@ -96,8 +98,9 @@ convertSafely(const std::vector<ProgramFile> &files,
 /// What looks at the asset before it gets its name; none if nobody asks for it.
 /// Sets `isDifferent` if it computes something else than the programs.
 static std::function<llvm::Error(llvm::StringRef)>
-inspector(const std::vector<ProgramFile> &files, const ConvertOptions &options,
-          std::optional<Progress> &progress, bool &isDifferent) {
+inspector(const std::vector<ProgramFile> &files, const WeightSource &weights,
+          const ConvertOptions &options, std::optional<Progress> &progress,
+          bool &isDifferent) {
   if (options.reference.empty())
     return nullptr;
   return [&](llvm::StringRef folder) -> llvm::Error {
@@ -106,7 +109,7 @@ inspector(const std::vector<ProgramFile> &files, const ConvertOptions &options,
     check.reference =
         options.reference == "torch" ? Reference::Torch : Reference::Engine;
     check.command = options.command;
-    check.weights = options.weights;
+    check.weights = weights;
     // JSON stands alone.
     check.isShown = !options.quiet && !options.asJson;
     // What the check prints is no line to write over.
@@ -131,7 +134,10 @@ convertAndSave(const std::vector<ProgramFile> &files,
   ConvertFilesOptions conversion;
   conversion.release = options.release;
   conversion.optimize = options.optimize;
-  conversion.weights = options.weights;
+  llvm::Expected<WeightSource> weights = options.weights.parse();
+  if (!weights)
+    return weights.takeError();
+  conversion.weights = *weights;
   conversion.progress = [&](size_t nodes) {
     progress->show("converting: " + llvm::Twine(nodes) + " nodes");
   };
@@ -143,7 +149,7 @@ convertAndSave(const std::vector<ProgramFile> &files,
     return error;
   progress->show("writing");
   SaveOptions saving = options.saving;
-  saving.inspect = inspector(files, options, progress, isDifferent);
+  saving.inspect = inspector(files, *weights, options, progress, isDifferent);
   if (llvm::Error error = converted->model->save(options.output, saving))
     return error;
   return std::move(converted->warnings);
@@ -226,11 +232,8 @@ void tool::addConvert(CLI::App &app, int &exitCode, llvm::StringRef program) {
                    "One more entry point of this name; may be repeated")
       ->type_name("NAME=FILE")
       ->allow_extra_args(false);
-  command
-      ->add_option("--weights", options->weights,
-                   "Take the weights from this folder of .safetensors files, "
-                   "by name: the program may have been exported without")
-      ->type_name("FOLDER");
+  addOlderName(*command, options->entryPoints);
+  options->weights.addTo(*command);
   command->add_flag("--release", options->release,
                     "Leave out source files, lines and module names");
   command->add_flag("-O,--optimize", options->optimize,

@@ -10,12 +10,14 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/SmallString.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <cmath>
+#include <random>
 
 using namespace corten;
 using namespace corten::tool;
@@ -75,8 +77,12 @@ static std::optional<ElementType> elementTypeOf(ScalarType type) {
   }
 }
 
+/// `random` gives the same numbers in every call, in its order.
 static llvm::Expected<Owned> argumentOf(const ExampleTensor &example,
-                                        const runtime::Parameter &parameter) {
+                                        const runtime::Parameter &parameter,
+                                        std::mt19937 &random) {
+  if (!example.hasData)
+    return randomInput(parameter, example.shape, random);
   std::optional<ElementType> type = elementTypeOf(example.dtype);
   if (!type || example.shape.size() > size_t(runtime::kMaxRank))
     return llvm::createStringError(
@@ -112,12 +118,13 @@ const Tensor *Called::find(StringRef name) const {
   return nullptr;
 }
 
-static llvm::Error setStates(Called &called, llvm::ArrayRef<ExampleTensor> as) {
+static llvm::Error setStates(Called &called, llvm::ArrayRef<ExampleTensor> as,
+                             std::mt19937 &random) {
   // The call refers to what stays where it is.
   called.states.reserve(as.size());
   for (auto [parameter, example] :
        llvm::zip_equal(called.function->states(), as)) {
-    llvm::Expected<Owned> value = argumentOf(example, parameter);
+    llvm::Expected<Owned> value = argumentOf(example, parameter, random);
     if (!value)
       return value.takeError();
     runtime::Expected<runtime::State> state =
@@ -148,9 +155,10 @@ static llvm::Expected<Called> callWith(std::shared_ptr<runtime::Model> model,
     return llvm::createStringError(
         "the asset takes other inputs than its program was exported with");
   called.call = std::make_unique<runtime::Call>(called.model, *called.function);
+  std::mt19937 random;
   for (auto [parameter, given] :
        llvm::zip_equal(called.function->inputs(), example.inputs)) {
-    llvm::Expected<Owned> value = argumentOf(given, parameter);
+    llvm::Expected<Owned> value = argumentOf(given, parameter, random);
     if (!value)
       return value.takeError();
     if (llvm::Error error =
@@ -158,7 +166,7 @@ static llvm::Expected<Called> callWith(std::shared_ptr<runtime::Model> model,
       return error;
     called.inputs.push_back(std::move(*value));
   }
-  if (llvm::Error error = setStates(called, example.states))
+  if (llvm::Error error = setStates(called, example.states, random))
     return error;
   if (llvm::Error error = translate(called.call->run()))
     return error;
@@ -172,7 +180,7 @@ static llvm::Expected<Called> callWith(std::shared_ptr<runtime::Model> model,
 /// The program as it is converted, every operation for itself: what it computes
 /// is returned, so nothing can be fused with it.
 static llvm::Expected<std::shared_ptr<runtime::Model>>
-loadPlain(const ProgramFile &file, const std::string &weights) {
+loadPlain(const ProgramFile &file, const WeightSource &weights) {
   ConvertFilesOptions plain;
   plain.weights = weights;
   llvm::Expected<ConvertedFiles> converted = convertFiles({file}, plain);
@@ -223,6 +231,20 @@ static void warnOfNaN(StringRef name, const Tensor &tensor) {
                     "the program was exported with\n";
 }
 
+/// Says which inputs are not those that the program was exported with.
+static void noteRandomInputs(const ExampleCall &example) {
+  std::vector<std::string> names;
+  for (llvm::ArrayRef<ExampleTensor> tensors :
+       {llvm::ArrayRef(example.inputs), llvm::ArrayRef(example.states)})
+    for (const ExampleTensor &tensor : tensors)
+      if (!tensor.hasData)
+        names.push_back(tensor.source);
+  if (!names.empty())
+    llvm::errs() << "corten: note: the program was exported on the meta "
+                    "device: random numbers stand for "
+                 << llvm::join(names, ", ") << '\n';
+}
+
 static llvm::Expected<int> checkOnEngine(StringRef asset,
                                          const ProgramFile &file,
                                          const CheckOptions &options) {
@@ -230,6 +252,7 @@ static llvm::Expected<int> checkOnEngine(StringRef asset,
       readExampleCall(entryPointOf(file), options.weights);
   if (!example)
     return example.takeError();
+  noteRandomInputs(*example);
   auto run = [&](auto loaded) -> llvm::Expected<Called> {
     if (!loaded)
       return loaded.takeError();
@@ -296,12 +319,17 @@ static llvm::Expected<int> checkBesideTorch(StringRef asset,
     return llvm::createStringError(code, link + ": " + code.message());
   llvm::SmallString<128> table(folder);
   llvm::sys::path::append(table, "table.txt");
-  llvm::Expected<int> status =
-      runPython(options.command,
-                {"corten.verify", std::string(link), "--reference", file.path,
-                 "--entrypoint", file.name, "--status-if-different",
-                 std::to_string(kDifferent)},
-                options.isShown ? StringRef() : StringRef(table));
+  std::vector<std::string> words = {
+      "corten.verify",         std::string(link),
+      "--reference",           file.path,
+      "--entrypoint",          file.name,
+      "--status-if-different", std::to_string(kDifferent)};
+  if (!options.weights.folder.empty())
+    words.insert(words.end(), {"--weights", options.weights.folder});
+  for (const TiedWeight &weight : options.weights.tied)
+    words.insert(words.end(), {"--tied", weight.name + "=" + weight.stored});
+  llvm::Expected<int> status = runPython(
+      options.command, words, options.isShown ? StringRef() : StringRef(table));
   if (!status)
     return status.takeError();
   if (*status != Success && *status != kDifferent)

@@ -21,8 +21,7 @@ enum class Reference : uint8_t {
 
 struct CheckOptions {
   Reference reference = Reference::Engine;
-  /// A folder of safetensors, or empty.
-  std::string weights;
+  WeightSource weights;
   /// Print all tables to the standard output; otherwise only those of what
   /// differs, to the standard error.
   bool isShown = true;
@@ -30,9 +29,10 @@ struct CheckOptions {
   std::string command;
 };
 
-/// Runs each entry point on the inputs that its program was exported with, and
-/// compares results and states; tables go to the standard output. Found if
-/// something is too far off.
+/// Runs each entry point on the inputs that its program was exported with, or
+/// on random ones of their shapes where those are without data, and compares
+/// results and states; tables go to the standard output. Found if something is
+/// too far off.
 llvm::Expected<int> checkAsset(llvm::StringRef asset,
                                llvm::ArrayRef<ProgramFile> files,
                                const CheckOptions &options);

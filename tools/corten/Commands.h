@@ -66,7 +66,8 @@ CLI::App *findCommand(CLI::App &app, llvm::StringRef name);
 /// What to say of a command that does not exist: which one may be meant.
 std::string unknownCommand(CLI::App &app, llvm::StringRef name);
 
-/// Says on one line what went wrong, and returns BadInput.
+/// Says on one line what went wrong, on another what to do if the message has a
+/// line "Fix: ...", and returns BadInput.
 int fail(llvm::Error error);
 int fail(llvm::StringRef message);
 /// The same where all lines are wanted: a list of what cannot be converted.

@@ -36,6 +36,7 @@ void tool::addCallOptions(CLI::App &command, CallOptions &options) {
                   "An asset (NAME.aimodel), a plan (NAME.cplan) or a program "
                   "of torch.export.save (NAME.pt2)")
       ->required();
+  options.weights.addTo(command);
   command
       .add_option("--entrypoint", options.function,
                   "Which one, where there are several")
@@ -157,7 +158,11 @@ llvm::Expected<Session> tool::openSession(const CallOptions &options,
   loading.precision = options.precision.text();
   if (options.metalKernels)
     loading.foreign = metalKernels();
-  llvm::Expected<LoadedModel> loaded = loadForEngine(options.path, loading);
+  llvm::Expected<WeightSource> weights = options.weights.parse();
+  if (!weights)
+    return weights.takeError();
+  llvm::Expected<LoadedModel> loaded =
+      loadForEngine(options.path, loading, *weights);
   if (!loaded)
     return loaded.takeError();
   for (const std::string &warning : loaded->warnings)

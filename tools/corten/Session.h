@@ -9,6 +9,7 @@
 #include "Arrays.h"
 #include "Commands.h"
 #include "Terminal.h"
+#include "Weights.h"
 
 namespace corten::tool {
 
@@ -25,6 +26,7 @@ struct PrecisionOptions {
 /// What to call, and with what.
 struct CallOptions {
   std::string path;
+  WeightOptions weights;
   std::string function;
   std::vector<std::string> inputs;
   std::vector<std::string> shapes;

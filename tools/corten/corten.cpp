@@ -15,8 +15,13 @@
 using namespace corten;
 
 int tool::fail(llvm::StringRef message) {
-  // Messages of parsers may go on with a hint; one line is promised.
-  llvm::errs() << "corten: error: " << message.split('\n').first << '\n';
+  // Messages of parsers may go on at length; one line is promised, and what to
+  // do about it.
+  auto [first, rest] = message.split('\n');
+  llvm::errs() << "corten: error: " << first << '\n';
+  for (llvm::StringRef line : llvm::split(rest, '\n'))
+    if (line.ltrim().starts_with("Fix:"))
+      llvm::errs() << line.ltrim() << '\n';
   return BadInput;
 }
 

@@ -15,6 +15,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -94,6 +95,9 @@ struct ConvertOptions {
   std::string weights;
   /// Bring the program into its simplest form; see Model::optimize().
   bool optimize = false;
+  /// Weights that the folder has under another name only, because the model
+  /// ties them, and those names.
+  std::map<std::string, std::string> tied;
 };
 
 /// How a program is printed.
@@ -157,10 +161,19 @@ public:
                        pointers(file.stateOriginals)});
       all.push_back(&given.back());
     }
+    std::vector<const char *> tiedNames, tiedStored;
+    for (const auto &[name, stored] : options.tied) {
+      tiedNames.push_back(name.c_str());
+      tiedStored.push_back(stored.c_str());
+    }
     CortenConvertOptions how = {
-        sizeof(CortenConvertOptions), options.release,
+        sizeof(CortenConvertOptions),
+        options.release,
         options.weights.empty() ? nullptr : options.weights.c_str(),
-        options.optimize};
+        options.optimize,
+        tiedNames.data(),
+        tiedStored.data(),
+        tiedNames.size()};
     CortenModel *model = nullptr;
     if (CortenError *error =
             cortenConvert(all.data(), all.size(), &how, &model))

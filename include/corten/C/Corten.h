@@ -141,6 +141,13 @@ typedef struct CortenConvertOptions {
   const char *weights;
   /** Not 0: bring the program into its simplest form; cortenModelOptimize. */
   int optimize;
+  /**
+   * Weights that the folder has under another name only, because the model ties
+   * them, and those names: two arrays of `tiedCount`.
+   */
+  const char *const *tiedNames;
+  const char *const *tiedStored;
+  size_t tiedCount;
 } CortenConvertOptions;
 
 /**

@@ -29,6 +29,8 @@ struct SavedProgramInfo {
   OpCounts operations;
   /// Parameters, buffers and constants; tied ones count once.
   std::vector<WeightGroup> weights;
+  /// Whether the file has their data, too.
+  bool hasWeights = true;
   /// Whether run_decompositions() was called. Not known of a program that
   /// cannot be converted.
   std::optional<bool> isDecomposed;

@@ -18,6 +18,8 @@ struct ExampleTensor {
   ScalarType dtype = ScalarType::Float32;
   std::vector<int64_t> shape;
   Pt2Example::Data data;
+  /// Not if the program was exported on the meta device.
+  bool hasData = true;
 };
 
 /// Arguments of a graph, in its order.
@@ -27,11 +29,11 @@ struct ExampleCall {
   std::vector<ExampleTensor> states;
 };
 
-/// The call that a program was exported with. `weights` is a folder of
-/// safetensors, or empty. Fails if the file has no example inputs, or some that
-/// are not numbers and tensors.
+/// The call that a program was exported with. `weights` says where its weights
+/// are, if not in the file. Fails if the file has no example inputs, or some
+/// that are not numbers and tensors.
 llvm::Expected<ExampleCall> readExampleCall(const Pt2EntryPoint &entryPoint,
-                                            llvm::StringRef weights);
+                                            const WeightSource &weights);
 
 } // namespace corten
 

@@ -31,9 +31,8 @@ struct ConvertFilesOptions {
   bool release = false;
   /// Bring the program into its simplest form; see Model::optimize().
   bool optimize = false;
-  /// A folder of safetensors that the weights are in; empty if the programs
-  /// have their own.
-  std::string weights;
+  /// Where the weights are, if not in the programs.
+  WeightSource weights;
   /// Told now and then how many nodes have been converted.
   std::function<void(size_t)> progress;
 };

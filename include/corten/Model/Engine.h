@@ -7,6 +7,7 @@
 #define CORTEN_MODEL_ENGINE_H
 
 #include "corten/Model/Model.h"
+#include "corten/Pt2/WeightSource.h"
 #include "corten/Runtime/Model.h"
 #include "corten/Transforms/WatchedValues.h"
 
@@ -26,9 +27,10 @@ runtime::ForeignLoader metalKernels();
 /// program, or what torch.export.save wrote (NAME.pt2). Weights of an asset
 /// stay in it, mapped. Metal kernels of a plan, which may be from anywhere, are
 /// run only where `options.foreign` says how; those of a program that is
-/// compiled here are.
+/// compiled here are. `weights` says where those of NAME.pt2 are, if not in it.
 llvm::Expected<LoadedModel> loadForEngine(llvm::StringRef path,
-                                          runtime::LoadOptions options = {});
+                                          runtime::LoadOptions options = {},
+                                          const WeightSource &weights = {});
 
 /// Loads the bytes of a plan, which become the model's.
 llvm::Expected<std::shared_ptr<runtime::Model>>

@@ -7,6 +7,7 @@
 #define CORTEN_PT2_CONVERT_H
 
 #include "corten/Conversion/AtenToCoreAI/Conversion.h"
+#include "corten/Pt2/Safetensors.h"
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/Support/Error.h"
@@ -17,7 +18,6 @@
 
 namespace corten {
 
-class NamedWeights;
 class Pt2File;
 
 /// A program in a file, and the graph that it becomes.
@@ -38,18 +38,20 @@ struct Pt2EntryPoint {
 /// code that they come from.
 llvm::Expected<std::unique_ptr<Program>>
 readPt2(const Pt2EntryPoint &entryPoint);
-/// The same for a file that has been opened; its weights may be elsewhere.
+/// The same for a file that has been opened; its weights may be elsewhere, or,
+/// without `needsData`, nowhere.
 llvm::Expected<std::unique_ptr<Program>>
 readPt2(const Pt2File &file, const Pt2EntryPoint &entryPoint,
-        NamedWeights *named = nullptr);
+        NamedWeights *named = nullptr, bool needsData = true);
 
 /// Converts all programs into one verified module. Weights stay in the mapped
 /// files, which the module's resources keep open; programs share those that
-/// are equal. With `weights`, a folder of safetensors, parameters and buffers
-/// come from there; it must have all of them, and no others.
+/// are equal. Where `weights` has a folder, parameters and buffers come from
+/// there; it must have all of them, and no others.
 llvm::Expected<std::unique_ptr<ConvertedModule>>
 convertPt2(llvm::ArrayRef<Pt2EntryPoint> entryPoints,
-           const ConversionOptions &options = {}, llvm::StringRef weights = {});
+           const ConversionOptions &options = {},
+           const WeightSource &weights = {});
 
 } // namespace corten
 

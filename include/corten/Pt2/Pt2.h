@@ -54,9 +54,12 @@ public:
   /// Of a tensor.
   ScalarType dtype = ScalarType::Float32;
   std::vector<int64_t> shape;
+  /// Of a tensor: not if it was on the meta device.
+  bool hasData = true;
 
   /// The elements of a tensor in row-major order, as long as `owner` lives:
   /// a view of the file where they lie in one piece. Fails if the tensor
+  /// has no data, or
   /// reaches beyond its storage.
   struct Data {
     llvm::StringRef bytes;
@@ -91,11 +94,12 @@ public:
   /// values. Without it the program stays as it was saved.
   ///
   /// With `named`, parameters and buffers are taken from there, and the file
-  /// need not have them.
+  /// need not have them. Without `needsData`, weights that are nowhere are left
+  /// out: the program can be looked at, not converted.
   llvm::Expected<std::unique_ptr<Program>>
   read(llvm::StringRef model,
        llvm::function_ref<bool(const Operator &)> isFunctional = nullptr,
-       NamedWeights *named = nullptr) const;
+       NamedWeights *named = nullptr, bool needsData = true) const;
 
   llvm::Expected<Pt2Versions> versions(llvm::StringRef model) const;
 

@@ -9,6 +9,7 @@
 #define CORTEN_PT2_SAFETENSORS_H
 
 #include "corten/Program/Program.h"
+#include "corten/Pt2/WeightSource.h"
 #include "corten/Support/Bytes.h"
 
 #include "llvm/ADT/StringMap.h"
@@ -16,6 +17,7 @@
 #include "llvm/Support/Error.h"
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -56,13 +58,19 @@ private:
 /// together.
 class NamedWeights {
 public:
-  /// Those of a folder; nothing if `path` is empty.
-  static llvm::Expected<std::optional<NamedWeights>> open(llvm::StringRef path);
+  /// Nothing if the source has no folder.
+  static llvm::Expected<std::optional<NamedWeights>>
+  open(const WeightSource &source);
 
   explicit NamedWeights(std::shared_ptr<const SafetensorsFolder> folder)
       : folder(std::move(folder)) {}
 
-  bool has(llvm::StringRef name) const { return folder->find(name); }
+  bool has(llvm::StringRef name) const { return find(name); }
+
+  /// From now on, what is not there as `name` is looked for as `stored`.
+  void tie(llvm::StringRef name, llvm::StringRef stored) {
+    tied[name] = stored.str();
+  }
 
   /// Registers a tensor as a weight and returns its index. One that is not
   /// there, or is of another type or shape, is noted, and -1 returned. Those
@@ -75,13 +83,24 @@ public:
 
   /// What was missing or wrong so far, all of it.
   llvm::Error check() const;
-  /// Tensors of the folder that no program has.
+  /// Tensors of the folder that no program has, and ties of weights that none
+  /// has.
   llvm::Error checkAllKnown() const;
 
 private:
+  /// Null if it is not there, under whichever name.
+  const SafetensorsFolder::Tensor *find(llvm::StringRef name) const;
+  void noteMissing(llvm::StringRef name, ScalarType dtype,
+                   llvm::ArrayRef<int64_t> shape);
+
   std::shared_ptr<const SafetensorsFolder> folder;
+  llvm::StringMap<std::string> tied;
   std::vector<std::string> missing, missingConstants, misshapen;
+  /// Ties that would give missing weights their values.
+  std::vector<std::string> possibleTies;
   llvm::StringSet<> known;
+  /// Whether whoever asks for weights can say which are tied.
+  bool takesTies = false;
 };
 
 } // namespace corten

@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
 
 import torch
 from torch.utils._pytree import tree_leaves
 
+from coreai_torch._fill import fill_inputs, fill_weights
 from coreai_torch.debugging._judging import Tolerance
 from coreai_torch.debugging._torch_run import user_inputs
 from coreai_torch.debugging._two_programs import Values, compare_values
@@ -37,17 +39,33 @@ def compare(request: Request, progress: Progress) -> Verification:
     return _beside_values(request, progress)
 
 
-def _exported(path: str) -> ExportedProgram:
+def _exported(path: str, request: Request) -> ExportedProgram:
+    """The program, with weights and example inputs even if the file has none."""
     try:
-        return torch.export.load(path)
+        program = torch.export.load(path)
     except Exception as error:
         # It is a program's, and there are many ways in which it can be none.
         raise _command.CommandError(f"{path}: {error}") from None
+    if request.weights is not None:
+        fill_weights(program, request.weights, request.tied)
+    for name, tensor in program.state_dict.items():
+        if tensor.is_meta:
+            raise _command.CommandError(
+                f"{path}: the weight {name!r} has no data: the model was on the meta "
+                "device\nFix: --weights FOLDER says where the weights are"
+            )
+    if fill_inputs(program, request.seed):
+        print(
+            "corten: note: the program was exported on the meta device: random "
+            "numbers stand for its inputs",
+            file=sys.stderr,
+        )
+    return program
 
 
 def _program(request: Request) -> AIProgram:
     if request.is_archive:
-        return _converted(_exported(request.path), (), request.function)
+        return _converted(_exported(request.path, request), (), request.function)
     return _open(request.path)
 
 
@@ -55,7 +73,7 @@ def _beside_torch(
     request: Request, archive: str, expected: dict[str, Any], progress: Progress
 ) -> Verification:
     """Beside the exported program that it was made of."""
-    exported = _exported(archive)
+    exported = _exported(archive, request)
     comparing = Comparing(
         request.function,
         Tolerance(request.tolerance, None),

@@ -138,6 +138,118 @@ def test_the_command(folder, tmp_path):
     assert "--weights" in answer.err
 
 
+@pytest.mark.parametrize("reference", ["engine", "torch"])
+def test_a_check_takes_the_weights_too(folder, tmp_path, reference):
+    # The inputs that a program of the meta device was exported with are none.
+    answer = command(
+        *("convert", archive(tmp_path), "-o", tmp_path / "model.aimodel"),
+        *("--weights", folder, "--tied", "head.weight=embed.weight"),
+        f"--check={reference}",
+    )
+    assert answer.status == 0, answer.err
+    assert "random numbers stand for" in answer.err
+    assert "0 of" in answer.out
+
+
+def test_tied_weights(folder, tmp_path):
+    expected = bytes_of(
+        corten.convert_pt2(archive(tmp_path, "cpu"), release=True), tmp_path
+    )
+    meta = archive(tmp_path)
+    ties = {"head.weight": "embed.weight"}
+    given = corten.convert_pt2(meta, release=True, weights=folder, tied=ties)
+    assert bytes_of(given, tmp_path) == expected
+    output = tmp_path / "command.aimodel"
+    convert = ("convert", meta, "--weights", folder, "--release", "-o", output)
+    answer = command(*convert, "--tied", "head.weight=embed.weight")
+    assert answer.status == 0, answer.err
+    assert (output / "main.mlirb").read_bytes() == expected
+
+    answer = command(*convert)
+    assert answer.status == 2
+    assert "missing (1): head.weight\n" in answer.err
+    assert "Fix: if the model ties weights, say which ones, as in --tied " in answer.err
+    assert "--tied head.weight=embed.weight" in answer.err
+    for tie, message in [
+        ("head.weight", "want NAME=OTHER, not head.weight"),
+        ("head.weight=none", "missing (1): head.weight"),
+        ("none=embed.weight", "missing (1): head.weight"),
+    ]:
+        answer = command(*convert, "--tied", tie)
+        assert answer.status == 2
+        assert message in answer.err
+    answer = command(
+        *convert, "--tied", "head.weight=embed.weight", "--tied", "none=scale"
+    )
+    assert "no program has the weight 'none'" in answer.err
+
+
+def test_an_archive_with_data_says_what_is_tied(folder, tmp_path):
+    whole = archive(tmp_path, "cpu")
+    expected = bytes_of(corten.convert_pt2(whole, release=True), tmp_path)
+    given = corten.convert_pt2(whole, release=True, weights=folder)
+    assert bytes_of(given, tmp_path) == expected
+
+
+def test_archives_without_data_can_be_looked_at(tmp_path):
+    meta, whole = archive(tmp_path), archive(tmp_path, "cpu")
+    found, expected = (
+        command("info", "--json", path).json["programs"][0] for path in (meta, whole)
+    )
+    assert (found.pop("has_weights"), expected.pop("has_weights")) == (False, True)
+    # Only the data could tell that two are one.
+    tied = 40 * 32 * 4
+    assert found.pop("weight_bytes") == expected.pop("weight_bytes") + tied
+    assert found.pop("weights")[0]["count"] == expected.pop("weights")[0]["count"] + 1
+    assert found == expected
+    assert "--weights FOLDER" in command("info", meta).out
+    assert command("ops", "--json", meta).status == 0
+    assert len(corten.open_pt2(meta).info()["programs"]) == 1
+
+
+@pytest.mark.parametrize("name", ["run", "bench", "profile"])
+def test_running_takes_the_weights_too(folder, tmp_path, name):
+    meta = archive(tmp_path)
+    rounds = {"run": "--steps", "bench": "--rounds", "profile": "--rounds"}[name]
+    arguments = (name, meta, rounds, "1")
+    answer = command(*arguments)
+    assert answer.status == 2
+    assert "Fix: name the folder of safetensors" in answer.err
+    ties = ("--weights", folder, "--tied", "head.weight=embed.weight")
+    answer = command(*arguments, *ties)
+    assert (answer.status, answer.err) == (0, "")
+
+
+def test_what_is_run_has_the_weights_of_the_folder(folder, tmp_path):
+    outputs = tmp_path / "outputs.npz"
+    answer = command("run", archive(tmp_path, "cpu"), "--output", outputs)
+    assert answer.status == 0
+    ties = ("--weights", folder, "--tied", "head.weight=embed.weight")
+    answer = command("run", archive(tmp_path), *ties, "--compare", outputs)
+    assert answer.status == 0, answer.out
+
+
+def test_only_programs_take_weights_from_a_folder(folder, tmp_path):
+    corten.convert_pt2(archive(tmp_path, "cpu")).save(tmp_path / "model.aimodel")
+    answer = command("run", tmp_path / "model.aimodel", "--weights", folder)
+    assert answer.status == 2
+    assert "has its own weights" in answer.err
+
+
+def test_verifying_takes_the_weights_too(folder, tmp_path):
+    meta = archive(tmp_path)
+    answer = command("verify", meta)
+    assert answer.status == 2
+    assert "'embed.weight' has no data" in answer.err
+    assert "\nFix: --weights FOLDER" in answer.err
+    answer = command("verify", meta, "--weights", folder)
+    assert answer.status == 2
+    assert "\nFix: if the model ties it" in answer.err
+    ties = ("--weights", folder, "--tied", "head.weight=embed.weight")
+    answer = command("verify", meta, *ties)
+    assert answer.status == 0, answer.err
+
+
 def test_several_entry_points_share_one_folder(folder, tmp_path):
     checkpoint(folder / "model.safetensors")
     meta = archive(tmp_path)
