@@ -98,12 +98,23 @@ static bool isReplaceable(const std::string &target) {
   return !code;
 }
 
-static llvm::Error checkTarget(const std::string &target,
-                               const SaveOptions &options) {
-  if (options.force || isReplaceable(target))
+static StringRef withoutSlashes(StringRef path) {
+  while (path.size() > 1 && path.ends_with("/"))
+    path = path.drop_back();
+  return path;
+}
+
+llvm::Error corten::checkTarget(StringRef path, bool force) {
+  path = withoutSlashes(path);
+  if (!path.ends_with(".aimodel"))
+    return llvm::createStringError(path +
+                                   ": the name of an asset ends in .aimodel");
+  if (llvm::Error error = checkUtf8("the path", path))
+    return error;
+  if (force || isReplaceable(path.str()))
     return llvm::Error::success();
   return llvm::createStringError(
-      target + ": what is there is no asset; only force replaces it");
+      path + ": what is there is no asset; only force replaces it");
 }
 
 /// Puts `made` in the place of `target`. What was there goes to the place of
@@ -166,15 +177,8 @@ llvm::Error
 corten::writeAsset(llvm::function_ref<llvm::Error(llvm::raw_ostream &)> write,
                    const AssetMetadata &metadata, StringRef path,
                    SaveOptions options) {
-  while (path.size() > 1 && path.ends_with("/"))
-    path = path.drop_back();
-  if (!path.ends_with(".aimodel"))
-    return llvm::createStringError(path +
-                                   ": the name of an asset ends in .aimodel");
-  std::string target = path.str();
-  if (llvm::Error error = checkUtf8("the path", target))
-    return error;
-  if (llvm::Error error = checkTarget(target, options))
+  std::string target = withoutSlashes(path).str();
+  if (llvm::Error error = checkTarget(target, options.force))
     return error;
   removeAbandoned(target);
   llvm::Expected<std::unique_ptr<UnfinishedFolder>> made =
@@ -216,7 +220,7 @@ corten::writeAsset(llvm::function_ref<llvm::Error(llvm::raw_ostream &)> write,
     if (llvm::Error error = inspect(folder))
       return error;
   // Writing takes its time: somebody may have put something there.
-  if (llvm::Error error = checkTarget(target, options))
+  if (llvm::Error error = checkTarget(target, options.force))
     return error;
   if (llvm::Error error = replace(folder, target, aside))
     return error;

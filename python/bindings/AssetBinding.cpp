@@ -92,6 +92,14 @@ void corten::bindings::bindAsset(nb::module_ &module) {
              "Writes a program as an asset; metadata is the text of its "
              "metadata.json. Raises RuntimeError, and leaves what was there.");
   module.def(
+      "check_target",
+      [](const std::string &path, bool force) {
+        if (llvm::Error error = checkTarget(path, force))
+          throw std::runtime_error(llvm::toString(std::move(error)));
+      },
+      nb::arg("path"), nb::arg("force"),
+      "Raises RuntimeError if save_asset() would for what is at the path.");
+  module.def(
       "asset_bytecode",
       [](const ReceivedModule &received, bool simplified) {
         return bytesOf([&](llvm::raw_ostream &stream) {

@@ -14,6 +14,8 @@ import torch
 
 import corten
 from coreai_torch.converter import TorchConverter
+from corten import _native
+from corten._text import path_text
 
 if TYPE_CHECKING:
     from coreai.authoring import AIProgram
@@ -51,7 +53,7 @@ def _arguments(inputs: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
     raise TypeError(msg)
 
 
-def _target(path: str | os.PathLike[str]) -> Path:
+def _target(path: str | os.PathLike[str], force: bool) -> Path:
     """The place of the asset, checked before anything long begins."""
     target = Path(path)
     if target.suffix != ".aimodel":
@@ -60,6 +62,11 @@ def _target(path: str | os.PathLike[str]) -> Path:
     if not target.absolute().parent.is_dir():
         msg = f"no folder {str(target.parent)!r} to write {target.name!r} to"
         raise FileNotFoundError(msg)
+    try:
+        _native.check_target(path_text(target), force)
+    except RuntimeError as error:
+        msg = f"{error}\nFix: choose another path, or pass force=True."
+        raise FileExistsError(msg) from None
     return target
 
 
@@ -76,6 +83,8 @@ def convert(
     state_names: Names | None = None,
     entrypoint_name: str = "main",
     externalize_modules: Sequence[Any] | None = None,
+    weights: str | os.PathLike[str] | None = None,
+    force: bool = False,
     converter: TorchConverter | None = None,
 ) -> AIProgram:
     """Export ``model``, convert it and optimize it; save it if there is a path.
@@ -85,8 +94,8 @@ def convert(
             mode that it was in.
         inputs: Examples of what ``forward()`` takes: a tensor, a sequence of what
             is given by place, or a mapping of what is given by name.
-        path: ``NAME.aimodel``. An asset that is there is replaced, nothing else
-            is.
+        path: ``NAME.aimodel``. An asset that is there is replaced; anything else
+            only with ``force``.
         dynamic_shapes: As for ``torch.export.export``.
         optimize: Whether to call ``optimize()`` on the program.
         kwargs: What is given by name besides ``inputs``.
@@ -95,6 +104,9 @@ def convert(
         state_names: As for :meth:`TorchConverter.add_pytorch_module`.
         entrypoint_name: As for :meth:`TorchConverter.add_pytorch_module`.
         externalize_modules: As for :meth:`TorchConverter.add_pytorch_module`.
+        weights: As for :meth:`TorchConverter.add_pytorch_module`: a folder of
+            safetensors that a model on the meta device gets its weights from.
+        force: Whether to replace what is at ``path`` even if it is no asset.
         converter: The converter to do it with: one that has lowerings or kernels,
             another mode, or whose ``report()`` is wanted. Only this program is
             converted, and it does not stay staged. The report also goes to the
@@ -107,6 +119,9 @@ def convert(
         TypeError: If ``model`` is no module, or ``inputs`` of another kind.
         ValueError: If the path has another suffix, a name does not fit, or
             something in the model cannot be converted.
+        FileNotFoundError: If there is no folder to write to.
+        FileExistsError: If what is at the path is no asset. Both before anything
+            is converted.
         RuntimeError: If ``torch.export`` fails.
     """
     if not isinstance(model, torch.nn.Module):
@@ -119,7 +134,7 @@ def convert(
         raise TypeError(msg)
     positional, named = _arguments(inputs)
     named.update(kwargs or {})
-    target = None if path is None else _target(path)
+    target = None if path is None else _target(path, force)
     converter = converter or TorchConverter()
 
     def export(module: torch.nn.Module) -> ExportedProgram:
@@ -137,6 +152,7 @@ def convert(
             state_names,
             entrypoint_name,
             decompose=True,
+            weights=weights,
         )
         try:
             program = converter.to_coreai(entrypoints=[entrypoint_name])
@@ -145,6 +161,6 @@ def convert(
     if optimize:
         program.optimize()
     if target is not None:
-        corten.save(program, target)
+        corten.save(program, target, force=force)
     _LOGGER.info("%s", converter.report())
     return program

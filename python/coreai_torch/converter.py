@@ -8,7 +8,6 @@ import os
 import sys
 import threading
 import time
-import warnings
 from collections.abc import Callable, Collection, Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
@@ -30,6 +29,7 @@ from coreai_torch._validate import (
     check_supported,
 )
 from coreai_torch._version import __version__
+from coreai_torch._warn import warn_user
 from coreai_torch.externalize import (
     ExternalizedModule,
     class_names,
@@ -690,8 +690,7 @@ class TorchConverter:
                 bar if bar.is_wanted else None,
             )
         for message in converted.warnings:
-            # The caller of to_coreai().
-            warnings.warn(message, UserWarning, stacklevel=3)
+            warn_user(message)
         calls = UserCalls(converted, lowerings)
         start = time.perf_counter()
         program = to_program(

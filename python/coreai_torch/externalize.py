@@ -12,7 +12,6 @@ from __future__ import annotations
 import inspect
 import threading
 import types
-import warnings
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -22,6 +21,7 @@ import torch
 from torch.utils import _pytree as pytree
 
 from coreai_torch._composite_declaration import plain_value
+from coreai_torch._warn import warn_user
 from corten import _native
 
 if TYPE_CHECKING:
@@ -374,11 +374,9 @@ def warn_of_unmatched(model: torch.nn.Module, targets: Sequence[Any]) -> None:
     unmatched = [spec for spec in specs if id(spec) not in found]
     if unmatched:
         names = ", ".join(spec.target_class.__name__ for spec in unmatched)
-        warnings.warn(
+        warn_user(
             f"externalize_modules: {names} did not match any submodule of "
-            f"{type(model).__name__}",
-            UserWarning,
-            stacklevel=3,
+            f"{type(model).__name__}"
         )
 
 
@@ -416,14 +414,12 @@ def warn_of_unused(records: Sequence[ExternalizedModule], called: set[str]) -> N
             other.path != path and (not other.path or path.startswith(f"{other.path}."))
             for other in records
         )
-        warnings.warn(
+        warn_user(
             f"externalize_modules: skipping unused submodule '{path}': nothing in "
             "the module around it calls it"
             if within
             else f"No call sites found for externalized submodule '{path}': the "
-            "program does not use what it returns",
-            UserWarning,
-            stacklevel=3,
+            "program does not use what it returns"
         )
 
 

@@ -130,6 +130,9 @@ inspector(const std::vector<ProgramFile> &files, const WeightSource &weights,
 static llvm::Expected<std::vector<std::string>>
 convertAndSave(const std::vector<ProgramFile> &files,
                const ConvertOptions &options, bool &isDifferent) {
+  // Not after a conversion that may be long.
+  if (llvm::Error error = checkTarget(options.output, options.saving.force))
+    return error;
   std::optional<Progress> progress(std::in_place);
   ConvertFilesOptions conversion;
   conversion.release = options.release;

@@ -97,6 +97,10 @@ writeAsset(llvm::function_ref<llvm::Error(llvm::raw_ostream &)> write,
            const AssetMetadata &metadata, llvm::StringRef path,
            SaveOptions options = {});
 
+/// Whether an asset can be written to `path` later: that it is the name of one,
+/// and what is there may be replaced.
+llvm::Error checkTarget(llvm::StringRef path, bool force);
+
 /// From now on signals that end the process (hang-up, interrupt, termination)
 /// first remove what is being written. For programs that handle none of them
 /// themselves.

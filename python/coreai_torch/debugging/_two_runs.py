@@ -4,13 +4,13 @@
 from __future__ import annotations
 
 import re
-import warnings
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
 
+from coreai_torch._warn import warn_user
 from coreai_torch.debugging import _session
 from coreai_torch.debugging._engine import EngineInspector, inspector_of
 from coreai_torch.debugging._judging import Tolerance
@@ -92,7 +92,7 @@ def _inspector(
         return EngineInspector(program, entry_point)
     except ValueError as error:
         msg = f"the interpreter of coreai-core runs the program: {error}"
-        warnings.warn(msg, stacklevel=4)
+        warn_user(msg)
         return inspector_of(program, entry_point, backend="interpreter")
 
 

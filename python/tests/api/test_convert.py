@@ -43,6 +43,38 @@ def test_one_tensor():
     compare(actual, model.eval()(x))
 
 
+def test_warnings_point_here():
+    with pytest.warns(UserWarning, match="float64|f64|64") as caught:
+        coreai_torch.convert(torch.nn.Linear(2, 2).double(), torch.randn(1, 2).double())
+    assert {warning.filename for warning in caught} == {__file__}
+
+
+def test_weights_of_a_folder(tmp_path):
+    from safetensors.torch import save_file
+
+    model, x = Scale().eval(), torch.randn(2, 4)
+    save_file(model.state_dict(), tmp_path / "model.safetensors")
+    with torch.device("meta"):
+        empty, example = Scale(), torch.empty(2, 4)
+    program = coreai_torch.convert(empty, example, weights=tmp_path)
+    (actual,) = run(program, {"x": x}).values()
+    compare(actual, model(x))
+
+
+def test_a_target_that_is_no_asset_is_told_first(tmp_path):
+    path = tmp_path / "model.aimodel"
+    path.write_text("not an asset")
+
+    class Unreached(torch.nn.Module):
+        def forward(self, x):
+            raise AssertionError
+
+    with pytest.raises(FileExistsError, match="force=True"):
+        coreai_torch.convert(Unreached(), torch.randn(1), path)
+    coreai_torch.convert(Scale(), torch.randn(2, 4), path, force=True)
+    assert (path / "main.mlirb").exists()
+
+
 def test_the_modes_of_modules_stay():
     model = Scale()
     model.linear.eval()
