@@ -170,20 +170,15 @@ std::string corten::describeValue(const InterfaceValue &value) {
 }
 
 void Section::add(std::string left, std::string right) {
-  width = std::max(width, left.size());
-  rows.emplace_back(std::move(left), std::move(right));
+  isEmpty = false;
+  rows.add({std::move(left), std::move(right)});
 }
 
 void Section::print(llvm::raw_ostream &os) const {
-  if (rows.empty())
+  if (isEmpty)
     return;
   os << heading << '\n';
-  for (const auto &[left, right] : rows) {
-    os << "  " << llvm::left_justify(left, width);
-    if (!right.empty())
-      os << "  " << right;
-    os << '\n';
-  }
+  rows.printRows(os, 2);
 }
 
 std::string corten::plural(uint64_t count, StringRef noun) {

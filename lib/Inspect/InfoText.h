@@ -7,6 +7,7 @@
 #define CORTEN_LIB_INSPECT_INFOTEXT_H
 
 #include "corten/Inspect/Info.h"
+#include "corten/Support/Table.h"
 
 #include "llvm/Support/JSON.h"
 
@@ -20,7 +21,7 @@ llvm::json::Array valuesJson(const std::vector<InterfaceValue> &values);
 llvm::json::Array countsJson(const std::vector<OpCount> &ops);
 llvm::json::Array weightsJson(const std::vector<WeightGroup> &weights);
 
-/// Rows of two columns under a heading, the first as wide as its widest.
+/// Rows of two columns under a heading.
 class Section {
 public:
   explicit Section(std::string heading) : heading(std::move(heading)) {}
@@ -31,12 +32,9 @@ public:
 
 private:
   std::string heading;
-  std::vector<std::pair<std::string, std::string>> rows;
-  size_t width = 0;
+  Table rows{{"", ""}};
+  bool isEmpty = true;
 };
-
-/// "1 tensor", "2 tensors".
-std::string plural(uint64_t count, llvm::StringRef noun);
 
 /// Inputs, outputs and states, one to a row.
 void printInterface(std::string heading, const EntryPointInfo &entry,

@@ -166,7 +166,8 @@ void Table::print(llvm::raw_ostream &out, unsigned indent) const {
   rule("└", "┴", "┘");
 }
 
-void Table::printPlain(llvm::raw_ostream &out, unsigned indent) const {
+void Table::printSideBySide(llvm::raw_ostream &out, unsigned indent,
+                            bool withTitles) const {
   size_t gaps = 2 * (titles.size() - 1);
   std::vector<size_t> columns = fittedWidths(out, indent + gaps);
   auto line = [&](llvm::ArrayRef<llvm::StringRef> cells) {
@@ -178,9 +179,19 @@ void Table::printPlain(llvm::raw_ostream &out, unsigned indent) const {
     }
     out.indent(indent) << llvm::StringRef(text).rtrim() << "\n";
   };
-  forEachLine(titleTexts(titles), columns, line);
-  size_t total = std::accumulate(columns.begin(), columns.end(), gaps);
-  out.indent(indent) << std::string(total, '-') << "\n";
+  if (withTitles) {
+    forEachLine(titleTexts(titles), columns, line);
+    size_t total = std::accumulate(columns.begin(), columns.end(), gaps);
+    out.indent(indent) << std::string(total, '-') << "\n";
+  }
   for (const std::vector<std::string> &row : rows)
     forEachLine(textsOf(row), columns, line);
+}
+
+void Table::printPlain(llvm::raw_ostream &out, unsigned indent) const {
+  printSideBySide(out, indent, /*withTitles=*/true);
+}
+
+void Table::printRows(llvm::raw_ostream &out, unsigned indent) const {
+  printSideBySide(out, indent, /*withTitles=*/false);
 }

@@ -170,9 +170,10 @@ static int printSummary(const ConvertOptions &options,
     uint64_t tensors = 0;
     for (const WeightGroup &group : info.weights)
       tensors += group.count;
-    llvm::outs() << options.output << ": " << info.operations.total()
-                 << " operations, " << describeBytes(info.weightBytes())
-                 << " of weights in " << tensors << " tensors, "
+    llvm::outs() << options.output << ": "
+                 << plural(info.operations.total(), "operation") << ", "
+                 << describeBytes(info.weightBytes()) << " of weights in "
+                 << plural(tensors, "tensor") << ", "
                  << describeBytes(info.fileSize.value_or(0)) << ", "
                  << llvm::format("%.2f s", time.count()) << '\n';
     return Success;
@@ -318,8 +319,8 @@ static int runOptimize(const OptimizeOptions &options) {
     return fail(std::move(error));
   if (!options.quiet)
     llvm::outs() << options.output << ": "
-                 << (*model)->info().operations.total()
-                 << " operations, before " << before << '\n';
+                 << plural((*model)->info().operations.total(), "operation")
+                 << ", before " << before << '\n';
   return Success;
 }
 

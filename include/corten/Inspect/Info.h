@@ -119,6 +119,8 @@ std::string describeValue(const InterfaceValue &value);
 
 /// "1.5 MB".
 std::string describeBytes(uint64_t bytes);
+/// "1 tensor", "2 tensors".
+std::string plural(uint64_t count, llvm::StringRef noun);
 
 } // namespace corten
 

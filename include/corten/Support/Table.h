@@ -29,8 +29,12 @@ public:
   void print(llvm::raw_ostream &out, unsigned indent) const;
   /// Columns side by side and a line below the titles.
   void printPlain(llvm::raw_ostream &out, unsigned indent) const;
+  /// The same without the titles.
+  void printRows(llvm::raw_ostream &out, unsigned indent) const;
 
 private:
+  void printSideBySide(llvm::raw_ostream &out, unsigned indent,
+                       bool withTitles) const;
   std::vector<size_t> widths() const;
   std::vector<size_t> fittedWidths(const llvm::raw_ostream &out,
                                    size_t taken) const;

@@ -102,6 +102,16 @@ def open_converted(archive: Path, path: Path) -> str:
 
 
 class TestInfo:
+    def test_a_narrow_terminal(self, classifier: Written) -> None:
+        for path in (classifier.path, classifier.archive):
+            whole = corten("info", path).out
+            _, shown = on_a_terminal("info", path, stream="stdout", COLUMNS="40")
+            # The path stands alone in its line.
+            lines = shown.replace("\r", "").splitlines()[1:]
+            assert max(map(len, whole.splitlines()[1:])) > 40
+            assert max(map(len, lines)) <= 40
+            assert len(lines) > len(whole.splitlines()) - 1
+
     def test_json_has_the_documented_shape(self, classifier: Written) -> None:
         check_type(corten("info", "--json", classifier.path).json, _types.Info)
 
