@@ -3,7 +3,6 @@
 #include "corten/Program/StridedMemory.h"
 
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/Support/Alignment.h"
 #include "llvm/Support/MathExtras.h"
 
 #include <algorithm>
@@ -141,10 +140,7 @@ llvm::Expected<SharedBytes> corten::elementsOf(const StridedMemory &memory) {
                                    Twine(memory.storage.data.size()) +
                                    " bytes of its storage");
   const char *begin = memory.storage.data.data() + extent->begin;
-  // torch aligns tensors; other programs that write archives may not.
-  bool isAligned = llvm::isAddrAligned(
-      llvm::Align(std::max<size_t>(1, memory.elementBytes)), begin);
-  if (extent->isRowMajor && (isAligned || extent->size == 0))
+  if (extent->isRowMajor)
     return SharedBytes{StringRef(begin, extent->size), memory.storage.owner};
   // A tensor may be larger than its storage, if that is repeated.
   constexpr size_t kMaxGrowth = size_t{1} << 30;

@@ -141,7 +141,10 @@ static StridedMemory memoryOf(const SavedTensor &tensor) {
 }
 
 llvm::Expected<Bytes> pt2::elementsOf(const SavedTensor &tensor) {
-  return corten::elementsOf(memoryOf(tensor));
+  llvm::Expected<Bytes> elements = corten::elementsOf(memoryOf(tensor));
+  if (!elements)
+    return elements;
+  return alignedWeight(std::move(*elements));
 }
 
 llvm::Expected<int> pt2::addWeight(ProgramBuilder &builder,

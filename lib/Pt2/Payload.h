@@ -46,9 +46,9 @@ private:
 llvm::Error readTensorMeta(JsonValue meta, llvm::StringRef name,
                            SavedTensor &tensor);
 
-/// The elements of a tensor in row-major order: a view of the file if they lie
-/// there in one piece, and a copy otherwise. Fails if it reaches beyond its
-/// storage.
+/// The elements of a tensor in row-major order, where they can be read as such:
+/// a view of the file if they lie there in one piece, and a copy otherwise.
+/// Fails if it reaches beyond its storage.
 llvm::Expected<Bytes> elementsOf(const SavedTensor &tensor);
 
 /// Registers a tensor as a weight. Fails as elementsOf() does.

@@ -22,7 +22,9 @@ struct StridedMemory {
 };
 
 /// The elements in row-major order: a view of the storage if they lie there in
-/// one piece, and a copy otherwise. Fails if they reach beyond it.
+/// one piece, and a copy otherwise. They start wherever they do: torch aligns
+/// tensors, other programs that write files may not. Fails if they reach beyond
+/// the storage.
 llvm::Expected<SharedBytes> elementsOf(const StridedMemory &memory);
 
 struct AddedWeight {

@@ -25,8 +25,8 @@ llvm::Expected<SharedBytes> mapFile(llvm::StringRef path);
 /// left.
 std::shared_ptr<char> allocateElements(size_t size);
 
-/// The bytes where a weight may start, see kElementAlignment: as they are, or a
-/// copy if they start elsewhere (a slice of a larger storage, a mapped file).
+/// The bytes where elements can be read, see kElementAlignment: as they are, or
+/// a copy if they start elsewhere (a slice of a larger storage, a mapped file).
 SharedBytes alignedWeight(SharedBytes bytes);
 
 } // namespace corten

@@ -14,8 +14,9 @@ namespace corten {
 /// loaders refuse larger ones.
 inline constexpr size_t kWeightAlignment = 16;
 
-/// In memory they start at multiples of this, as the widest elements do.
-/// Safetensors files have theirs at such places.
+/// What is read as elements starts at multiples of this in memory, as the
+/// widest ones do. Weights that are only written may lie anywhere in a mapped
+/// file.
 inline constexpr size_t kElementAlignment = 8;
 
 /// A constant of this many elements that are not all the same is a weight, with

@@ -176,7 +176,6 @@ void corten::attachLocations(ConvertedModule &converted) {
 //===----------------------------------------------------------------------===//
 
 AsmResourceBlob corten::weightBlob(SharedBytes bytes) {
-  bytes = alignedWeight(std::move(bytes));
   ArrayRef<char> data(bytes.data.data(), bytes.data.size());
   auto keep = [owner = std::move(bytes.owner)](void *, size_t, size_t) {
     (void)owner;

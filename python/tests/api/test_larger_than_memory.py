@@ -10,6 +10,7 @@ import struct
 import subprocess
 import sys
 import time
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -76,27 +77,21 @@ def weights(tmp_path: Path) -> list[Path]:
     return paths
 
 
-def _checkpoint(weights: list[Path], loader: str, folder: Path) -> list[Path]:
-    """The files of weights as the loader wants them."""
-    if loader.startswith("torch.from_file"):
-        return weights
-    names = [f"p{number}" for number in range(len(weights))]
-    path = folder / "checkpoint"
-    if loader == "torch.load":
-        tensors = (torch.from_file(str(w), size=_SIZE // 4) for w in weights)
-        torch.save(dict(zip(names, tensors, strict=True)), path)
-        return [path]
-    # Written by hand, so that the file has holes where weights are zeros.
+def _safetensors(weights: list[Path], path: Path, past: int = 0) -> None:
+    """A checkpoint whose data begins ``past`` what elements are aligned to.
+
+    Written by hand, so that the file has holes where weights are zeros.
+    """
     header = {
-        name: {
+        f"p{number}": {
             "dtype": "F32",
             "shape": [_SIZE // 4],
             "data_offsets": [number * _SIZE, (number + 1) * _SIZE],
         }
-        for number, name in enumerate(names)
+        for number in range(len(weights))
     }
     text = json.dumps(header).encode()
-    text += b" " * (-len(text) % 8)
+    text += b" " * (-len(text) % 8 + past)
     with path.open("wb") as file:
         file.write(struct.pack("<Q", len(text)) + text)
         for number, weight in enumerate(weights):
@@ -104,6 +99,19 @@ def _checkpoint(weights: list[Path], loader: str, folder: Path) -> list[Path]:
             with weight.open("rb") as source:
                 file.write(source.read(4096))
         file.truncate(8 + len(text) + len(weights) * _SIZE)
+
+
+def _checkpoint(weights: list[Path], loader: str, folder: Path) -> list[Path]:
+    """The files of weights as the loader wants them."""
+    if loader.startswith("torch.from_file"):
+        return weights
+    path = folder / "checkpoint"
+    if loader == "torch.load":
+        names = [f"p{number}" for number in range(len(weights))]
+        tensors = (torch.from_file(str(w), size=_SIZE // 4) for w in weights)
+        torch.save(dict(zip(names, tensors, strict=True)), path)
+        return [path]
+    _safetensors(weights, path)
     return [path]
 
 
@@ -128,35 +136,99 @@ def test_in_python(loader, weights, tmp_path):
     assert anonymous < _SIZE
 
 
-def test_of_an_archive(weights, tmp_path):
-    """Its checksums are verified on the way."""
+_PRETRAINED = """
+import re, sys
+import torch, transformers
+import corten, coreai_torch
 
-    class Sum(torch.nn.Module):
-        def __init__(self) -> None:
-            super().__init__()
-            for number, path in enumerate(weights):
-                data = torch.from_file(str(path), size=_SIZE // 4)
-                parameter = torch.nn.Parameter(data, requires_grad=False)
-                self.register_parameter(f"p{number}", parameter)
+def status(name):
+    return int(re.search(name + r":\\s+(\\d+)", open("/proc/self/status").read())[1])
 
-        def forward(self, x):
-            for parameter in self.parameters():
-                x = x + parameter
-            return x
+folder = sys.argv[1]
+config = transformers.LlamaConfig(
+    vocab_size=32000, hidden_size=512, intermediate_size=256, num_hidden_layers=1,
+    num_attention_heads=4, tie_word_embeddings=False, use_cache=False,
+)
+transformers.LlamaForCausalLM(config).save_pretrained(folder + "/model")
+model = transformers.LlamaForCausalLM.from_pretrained(folder + "/model").eval()
+exported = torch.export.export(model, (torch.zeros(1, 4, dtype=torch.long),))
+converter = coreai_torch.TorchConverter(verbose=False)
+anonymous = status("RssAnon")
+converter.add_exported_program(exported, decompose=True)
+corten.save(converter.to_coreai(), folder + "/model.aimodel")
+print(sum(p.nbytes for p in model.parameters()), status("RssAnon") - anonymous)
+"""
 
-    torch.export.save(
-        torch.export.export(Sum(), (torch.empty(1),)), tmp_path / "model.pt2"
+
+def test_of_transformers(tmp_path):
+    """What ``from_pretrained`` maps stays mapped."""
+    done = subprocess.run(
+        [sys.executable, "-c", _PRETRAINED, tmp_path],
+        stdout=subprocess.PIPE,
+        check=True,
+        text=True,
+        env={**os.environ, "COREAI_TORCH_QUIET": "1", "HF_HUB_OFFLINE": "1"},
     )
-    arguments = [
-        *(CORTEN, "convert", tmp_path / "model.pt2"),
-        *("-o", tmp_path / "model.aimodel"),
-    ]
-    peak = 0
-    with subprocess.Popen(arguments) as process:
+    size, anonymous = (int(number) for number in done.stdout.split())
+    written = (tmp_path / "model.aimodel" / "main.mlirb").stat().st_size
+    assert written > size > 128 << 20
+    assert anonymous << 10 < size // 2
+
+
+class Sum(torch.nn.Module):
+    def __init__(self, tensors: Iterable[torch.Tensor]) -> None:
+        super().__init__()
+        for number, data in enumerate(tensors):
+            parameter = torch.nn.Parameter(data, requires_grad=False)
+            self.register_parameter(f"p{number}", parameter)
+
+    def forward(self, x):
+        for parameter in self.parameters():
+            x = x + parameter
+        return x
+
+
+def _peaks(*arguments: str | Path) -> tuple[int, int]:
+    """The most memory that the command has had: all of it, and what it made."""
+    peak = anonymous = 0
+    with subprocess.Popen([CORTEN, *arguments]) as process:
         status = Path(f"/proc/{process.pid}/status")
         while process.poll() is None:
-            if found := re.search(r"VmHWM:\s+(\d+)", status.read_text()):
+            text = status.read_text()
+            if found := re.search(r"VmHWM:\s+(\d+)", text):
                 peak = int(found[1]) << 10
+            if found := re.search(r"RssAnon:\s+(\d+)", text):
+                anonymous = max(anonymous, int(found[1]) << 10)
             time.sleep(0.005)
     assert process.returncode == 0
+    return peak, anonymous
+
+
+def test_of_an_archive(weights, tmp_path):
+    """Its checksums are verified on the way."""
+    model = Sum(torch.from_file(str(path), size=_SIZE // 4) for path in weights)
+    torch.export.save(
+        torch.export.export(model, (torch.empty(1),)), tmp_path / "model.pt2"
+    )
+    peak, _ = _peaks(
+        "convert", tmp_path / "model.pt2", "-o", tmp_path / "model.aimodel"
+    )
     assert 0 < peak < _ALLOWED
+
+
+@pytest.mark.parametrize("past", [0, 1, 3])
+def test_of_a_folder(past, weights, tmp_path):
+    """Wherever in the file weights begin, they are not copied."""
+    with torch.device("meta"):
+        model = Sum(torch.empty(_SIZE // 4) for _ in weights)
+        exported = torch.export.export(model, (torch.empty(1),))
+    torch.export.save(exported, tmp_path / "model.pt2")
+    _safetensors(weights, tmp_path / "model.safetensors", past)
+    path = tmp_path / "model.aimodel"
+    peak, anonymous = _peaks(
+        *("convert", tmp_path / "model.pt2", "-o", path),
+        *("--weights", tmp_path / "model.safetensors"),
+    )
+    assert (path / "main.mlirb").stat().st_size > _SIZE * _COUNT
+    assert 0 < peak < _ALLOWED
+    assert 0 < anonymous < _SIZE

@@ -23,8 +23,9 @@ void attachLocations(ConvertedModule &converted);
 /// afterwards; the context keeps their memory.
 void attachWeights(ConvertedModule &converted);
 
-/// The data of a weight for a context, which keeps its owner. It is copied only
-/// if it does not start where a weight may.
+/// The data of a weight for a context, which keeps its owner. It may start
+/// anywhere: whoever reads elements looks where they lie, and assets are
+/// written with an alignment of their own.
 mlir::AsmResourceBlob weightBlob(SharedBytes bytes);
 
 } // namespace corten

@@ -25,9 +25,13 @@ static TensorView narrow(const TensorView &view, ScalarType to,
                          llvm::function_ref<To(From)> convert) {
   size_t count = view.numElements();
   auto data = std::make_shared<std::vector<To>>(count);
-  const From *source = static_cast<const From *>(view.data);
-  for (size_t i = 0; i < count; ++i)
-    (*data)[i] = convert(source[i]);
+  const char *source = static_cast<const char *>(view.data);
+  for (size_t i = 0; i < count; ++i) {
+    // It may lie anywhere.
+    From element;
+    std::memcpy(&element, source + i * sizeof(From), sizeof(From));
+    (*data)[i] = convert(element);
+  }
   TensorView result = view;
   result.dtype = to;
   result.bytes = count * sizeof(To);

@@ -2,6 +2,10 @@
 
 #include "Weights/PackedWeights.h"
 
+#include "corten/Support/Bytes.h"
+
+#include "llvm/Support/Alignment.h"
+
 #include <algorithm>
 #include <numeric>
 
@@ -15,6 +19,18 @@ std::pair<int64_t, int64_t> corten::limitsOf(ScalarType type) {
   return {low, low + (int64_t(1) << bits) - 1};
 }
 
+/// Calls `visit` with a typed pointer to the elements, or to a copy if they lie
+/// where no such pointer may point.
+template <typename T, typename Visit>
+static bool withElementsOf(const TensorView &view, Visit visit) {
+  SharedBytes bytes{{static_cast<const char *>(view.data), view.bytes},
+                    view.owner};
+  if (!llvm::isAddrAligned(llvm::Align::Of<T>(), view.data))
+    bytes = alignedWeight(std::move(bytes));
+  visit(reinterpret_cast<const T *>(bytes.data.data()));
+  return true;
+}
+
 /// Calls `visit` with the elements as a typed pointer; false for types that are
 /// no integers of whole bytes.
 template <typename Visit>
@@ -22,20 +38,15 @@ static bool withElements(const TensorView &view, Visit visit) {
   switch (view.dtype) {
   case ScalarType::Bool:
   case ScalarType::UInt8:
-    visit(static_cast<const uint8_t *>(view.data));
-    return true;
+    return withElementsOf<uint8_t>(view, visit);
   case ScalarType::Int8:
-    visit(static_cast<const int8_t *>(view.data));
-    return true;
+    return withElementsOf<int8_t>(view, visit);
   case ScalarType::Int16:
-    visit(static_cast<const int16_t *>(view.data));
-    return true;
+    return withElementsOf<int16_t>(view, visit);
   case ScalarType::Int32:
-    visit(static_cast<const int32_t *>(view.data));
-    return true;
+    return withElementsOf<int32_t>(view, visit);
   case ScalarType::Int64:
-    visit(static_cast<const int64_t *>(view.data));
-    return true;
+    return withElementsOf<int64_t>(view, visit);
   default:
     return false;
   }
