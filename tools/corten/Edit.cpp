@@ -86,8 +86,7 @@ openAll(const EditOptions &options) {
   }
   if (models.empty())
     return llvm::createStringError("PATH or --entrypoint is required");
-  if (models.size() == 1)
-    return std::move(models.front());
+  // One alone as well: equal weights are stored once.
   std::vector<Model *> all;
   all.reserve(models.size());
   for (const std::unique_ptr<Model> &model : models)
@@ -134,7 +133,8 @@ static int runEdit(const EditOptions &options) {
 void tool::addEdit(CLI::App &app, int &exitCode) {
   CLI::App *command = app.add_subcommand(
       "edit", "Gives entry points, inputs, outputs and states of an asset "
-              "other names, merges assets into one, and takes one apart.");
+              "other names, merges assets into one, and takes one apart. Equal "
+              "weights are stored once.");
   auto options = std::make_shared<EditOptions>();
   command->add_option("PATH", options->paths,
                       "An asset (NAME.aimodel); several become one");

@@ -155,6 +155,23 @@ def test_duplicate_weight(tmp_path: Path) -> None:
     assert detail.startswith("tensor<256xf32>, 1.0 kB, as in")
 
 
+def test_the_remedy_for_duplicate_weights_needs_the_asset_alone(tmp_path: Path) -> None:
+    program = tmp_path / "program.mlir"
+    one = "0000803F" * 255 + "0000003F"
+    program.write_text(weights(one, one))
+    asset, edited = tmp_path / "twice.aimodel", tmp_path / "once.aimodel"
+    assert corten("strip", program, "-o", asset).status == 0
+    assert [name for name, _, _ in findings(asset)] == ["duplicate-weight"]
+    (remedy,) = [
+        check["remedy"]
+        for check in corten("doctor", "--list", "--json").json
+        if check["check"] == "duplicate-weight"
+    ]
+    assert remedy.startswith("corten edit IN -o OUT")
+    assert corten("edit", asset, "-o", edited).status == 0
+    assert findings(edited) == []
+
+
 def test_every_check_has_a_test() -> None:
     listed = {check["check"] for check in corten("doctor", "--list", "--json").json}
     places = [ROOT / "test" / "corten", ROOT / "unittests" / "Inspect"]
