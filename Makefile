@@ -2,7 +2,7 @@
 
 .DEFAULT_GOAL := help
 .PHONY: help setup build demo test test-release nightly conformance \
-  compatibility opinfo architectures opcounts supported kernels schemas fuzz lint tidy bench wheel clean
+  compatibility opinfo architectures opcounts supported kernels schemas options fuzz lint tidy bench wheel clean
 
 # Extra arguments for pytest: make test PYTEST_ARGS='-k conv'
 PYTEST_ARGS ?=
@@ -60,6 +60,9 @@ kernels: build ## write docs/engine-kernels.md
 
 schemas: build ## write the schemas of operators that .pt2 files may call
 	@PYTHONPATH=python:python/tests .venv/bin/python -m pt2.schemas
+
+options: build ## write the options of the commands that Python has
+	@PYTHONPATH=python:python/tests .venv/bin/python -m cli.python_options
 
 fuzz: setup ## run the fuzz targets, FUZZ_SECONDS each
 	@scripts/fuzz

@@ -46,6 +46,16 @@ void addBench(CLI::App &app, int &exitCode);
 void addProfile(CLI::App &app, int &exitCode);
 /// Those of the Python package; `command` is what this one was called as.
 void addPythonCommands(CLI::App &app, int &exitCode, llvm::StringRef command);
+/// What such a command takes, for completion and manual.
+struct PythonOption {
+  llvm::StringRef command;
+  /// Empty for a positional argument.
+  llvm::StringRef spelling;
+  /// Empty for a flag.
+  llvm::StringRef value;
+  llvm::StringRef description;
+};
+std::vector<PythonOption> pythonOptions(llvm::StringRef command);
 /// Runs a module of the Python package and returns its exit status. `command`
 /// is what this one was called as; what the module prints goes to the standard
 /// output, or to the file `output`.

@@ -30,16 +30,35 @@ CLI::App *tool::findCommand(CLI::App &app, StringRef name) {
   return nullptr;
 }
 
-/// The options of a command that have a name with dashes, and the spelling.
-static std::vector<std::pair<std::string, const CLI::Option *>>
-optionsOf(const CLI::App &command) {
-  std::vector<std::pair<std::string, const CLI::Option *>> options;
+namespace {
+/// An option as completion offers it.
+struct Spelling {
+  /// With its dashes.
+  std::string name;
+  std::string description;
+  bool takesValue = false;
+};
+} // namespace
+
+/// The options of a command that a user is shown.
+static std::vector<Spelling> optionsOf(const CLI::App &command) {
+  std::vector<Spelling> options;
   for (const CLI::Option *option : command.get_options()) {
+    if (option->get_group().empty())
+      continue;
+    auto add = [&](const std::string &name) {
+      options.push_back({name, option->get_description(),
+                         option->get_items_expected_max() > 0});
+    };
     for (const std::string &name : option->get_lnames())
-      options.emplace_back("--" + name, option);
+      add("--" + name);
     for (const std::string &name : option->get_snames())
-      options.emplace_back("-" + name, option);
+      add("-" + name);
   }
+  for (const PythonOption &option : pythonOptions(command.get_name()))
+    if (!option.spelling.empty())
+      options.push_back({option.spelling.str(), option.description.str(),
+                         !option.value.empty()});
   return options;
 }
 
@@ -63,8 +82,8 @@ static void printBash(CLI::App &app) {
          "  case ${COMP_WORDS[1]} in\n";
   for (const CLI::App *command : commandsOf(app)) {
     std::vector<std::string> options;
-    for (const auto &[name, option] : optionsOf(*command))
-      options.push_back(name);
+    for (const Spelling &option : optionsOf(*command))
+      options.push_back(option.name);
     out << "  " << command->get_name() << ") options='"
         << llvm::join(options, " ") << "' ;;\n";
   }
@@ -123,18 +142,23 @@ static void printZsh(CLI::App &app) {
     if (command->get_name() == "help")
       continue;
     out << "  " << command->get_name() << ") _arguments";
-    for (const auto &[spelling, option] : optionsOf(*command)) {
-      auto [name, text] = entry(spelling, option->get_description());
+    for (const Spelling &option : optionsOf(*command)) {
+      auto [name, text] = entry(option.name, option.description);
       out << " \\\n    "
           << shellQuoted((llvm::Twine(name) + "[" + text + "]").str());
-      if (option->get_items_expected_max() > 0)
+      if (option.takesValue)
         out << ":value:_files";
     }
     out << " \\\n    '*:file:_files' ;;\n";
   }
   out << "  esac\n"
          "}\n"
-         "compdef _corten corten\n";
+         // Read as a file of $fpath, this is the function that is called.
+         "if [[ $funcstack[1] == _corten ]]; then\n"
+         "  _corten \"$@\"\n"
+         "else\n"
+         "  compdef _corten corten\n"
+         "fi\n";
 }
 
 static void printFish(CLI::App &app) {
@@ -143,13 +167,13 @@ static void printFish(CLI::App &app) {
     out << "complete -c corten -n __fish_use_subcommand -a "
         << command->get_name() << " -d "
         << shellQuoted(brief(command->get_description())) << '\n';
-    for (const auto &[name, option] : optionsOf(*command)) {
-      bool isLong = StringRef(name).starts_with("--");
+    for (const Spelling &option : optionsOf(*command)) {
+      StringRef name = option.name;
+      bool isLong = name.starts_with("--");
       out << "complete -c corten -n '__fish_seen_subcommand_from "
           << command->get_name() << "' " << (isLong ? "-l " : "-s ")
-          << StringRef(name).ltrim('-')
-          << (option->get_items_expected_max() > 0 ? " -r" : "") << " -d "
-          << shellQuoted(brief(option->get_description())) << '\n';
+          << name.ltrim('-') << (option.takesValue ? " -r" : "") << " -d "
+          << shellQuoted(brief(option.description)) << '\n';
     }
   }
 }
@@ -176,6 +200,10 @@ static std::string troff(StringRef text) {
 
 static void printManual(CLI::App &app) {
   llvm::raw_ostream &out = llvm::outs();
+  auto entry = [&](StringRef what, StringRef description) {
+    out << ".TP\n.B " << troff(what.rtrim()) << "\n\\&" << troff(description)
+        << '\n';
+  };
   out << ".TH CORTEN 1\n.SH NAME\ncorten \\- "
       << troff(brief(app.get_description()))
       << "\n.SH SYNOPSIS\n.B corten\nCOMMAND [OPTION...]\n.SH COMMANDS\n";
@@ -184,14 +212,22 @@ static void printManual(CLI::App &app) {
     for (const CLI::Option *option : command->get_options())
       if (option->get_positional())
         out << ' ' << troff(option->get_name(true));
+    std::vector<PythonOption> others = pythonOptions(command->get_name());
+    for (const PythonOption &option : others)
+      if (option.spelling.empty())
+        out << ' ' << troff(option.value);
     out << '\n' << troff(command->get_description()) << '\n';
     for (const CLI::Option *option : command->get_options()) {
-      if (option->get_description().empty())
+      if (option->get_description().empty() || option->get_group().empty())
         continue;
-      out << ".TP\n.B "
-          << troff(option->get_name(option->get_positional(), true)) << '\n'
-          << "\\&" << troff(option->get_description()) << '\n';
+      entry(option->get_name(option->get_positional(), true),
+            option->get_description());
     }
+    for (const PythonOption &option : others)
+      entry((option.spelling + (option.spelling.empty() ? "" : " ") +
+             option.value)
+                .str(),
+            option.description);
     if (std::string footer = command->get_footer(); !footer.empty())
       out << ".PP\n.nf\n\\&" << troff(footer) << "\n.fi\n";
   }

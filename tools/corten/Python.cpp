@@ -81,6 +81,19 @@ llvm::Expected<int> tool::runPython(llvm::StringRef command,
   return status;
 }
 
+std::vector<tool::PythonOption> tool::pythonOptions(llvm::StringRef command) {
+  static constexpr PythonOption kOptions[] = {
+#define PYTHON_OPTION(...) {__VA_ARGS__},
+#include "PythonOptions.inc"
+#undef PYTHON_OPTION
+  };
+  std::vector<PythonOption> found;
+  for (const PythonOption &option : kOptions)
+    if (option.command == command)
+      found.push_back(option);
+  return found;
+}
+
 void tool::addPythonCommands(CLI::App &app, int &exitCode,
                              llvm::StringRef command) {
   struct Row {

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import argparse
 import asyncio
 import contextlib
 import os
@@ -20,6 +21,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import torch
+from cli import python_options
 from coreai.authoring import AIModelAsset
 from support.command import (
     CORTEN,
@@ -791,6 +793,37 @@ class TestHelp:
         script = corten("completion", shell).out
         for command in commands():
             assert command in script
+
+    def test_completion_knows_the_options_of_python(self) -> None:
+        assert python_options.TABLE.read_text() == python_options.table()
+        script, page = corten("completion", "bash").out, corten("manual").out
+        for command, parser in python_options.PARSERS.items():
+            (line,) = re.findall(rf"^  {command}\) options='(.*)' ;;$", script, re.M)
+            shown = {
+                action.option_strings[-1]
+                for action in parser()._actions
+                if action.option_strings and action.help != argparse.SUPPRESS
+            }
+            assert set(line.split()) == shown
+            for option in shown:
+                assert option.replace("-", "\\-") in page
+
+    @pytest.mark.skipif(not shutil.which("zsh"), reason="needs zsh")
+    def test_zsh_loads_it_when_it_is_needed(self, tmp_path: Path) -> None:
+        (tmp_path / "_corten").write_text(corten("completion", "zsh").out)
+        tried = subprocess.run(
+            [
+                "zsh",
+                "-fc",
+                f"fpath=({tmp_path} $fpath); autoload -U _corten\n"
+                "_describe() { echo described $1 }; compdef() { echo defined }\n"
+                "CURRENT=2; words=(corten ''); _corten; _corten",
+            ],
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        assert tried.stdout == "described command\n" * 2
 
     def test_manual(self) -> None:
         page = corten("manual").out
