@@ -117,6 +117,10 @@ llvm::Expected<LoadedModel> corten::loadForEngine(llvm::StringRef path,
                                      llvm::toString(model.takeError()));
     return LoadedModel{std::move(*model), {}};
   }
+  if (!options.assetPath.empty())
+    return llvm::createStringError(
+        path + ": only a plan (NAME.cplan) takes weights from an asset that "
+               "can be somewhere else");
   std::optional<CachedPlan> cached;
   if (weights.folder.empty())
     cached = CachedPlan::of(path, options.precision);

@@ -444,7 +444,8 @@ static void bindModel(nb::module_ &module) {
 
 static LoadOptions optionsOf(std::optional<int> threads,
                              std::optional<bool> check,
-                             const std::optional<std::string> &precision) {
+                             const std::optional<std::string> &precision,
+                             std::optional<size_t> memoryLimit = {}) {
   // Nothing is no precision; no choice is.
   if (precision && precision->empty())
     throw nb::value_error("there is no precision ''; there are bf16 and int8");
@@ -452,6 +453,7 @@ static LoadOptions optionsOf(std::optional<int> threads,
   options.threads = threads.value_or(0);
   options.check = check;
   options.precision = precision.value_or("");
+  options.arenaLimit = memoryLimit.value_or(options.arenaLimit);
   return options;
 }
 
@@ -467,9 +469,11 @@ void corten::bindings::bindEngine(nb::module_ &module) {
       "load_model",
       [](const std::string &path, std::optional<int> threads,
          std::optional<bool> check, const std::optional<std::string> &precision,
-         bool withMetalKernels) {
+         bool withMetalKernels, std::optional<size_t> memoryLimit,
+         const std::string &asset) {
         WithoutGil unlock;
-        auto options = optionsOf(threads, check, precision);
+        auto options = optionsOf(threads, check, precision, memoryLimit);
+        options.assetPath = asset;
         if (withMetalKernels)
           options.foreign = metalKernels();
         LoadedModel loaded = bindings::unwrap(loadForEngine(path, options));
@@ -480,32 +484,36 @@ void corten::bindings::bindEngine(nb::module_ &module) {
       nb::arg("path"), nb::arg("threads").none(), nb::arg("check").none(),
       nb::arg("precision").none() = nb::none(),
       nb::arg("metal_kernels") = false,
+      nb::arg("memory_limit").none() = nb::none(), nb::arg("asset") = "",
       "A model, and warnings. Raises ValueError.");
   module.def(
       "compile_model",
       [](corten::Model &model, std::optional<int> threads,
-         std::optional<bool> check,
-         const std::optional<std::string> &precision) {
+         std::optional<bool> check, const std::optional<std::string> &precision,
+         std::optional<size_t> memoryLimit) {
         return std::make_shared<Engine>(
-            bindings::unwrap(
-                loadForEngine(model, optionsOf(threads, check, precision))),
+            bindings::unwrap(loadForEngine(
+                model, optionsOf(threads, check, precision, memoryLimit))),
             model.path());
       },
       nb::arg("model"), nb::arg("threads").none(), nb::arg("check").none(),
-      nb::arg("precision").none() = nb::none(), nb::call_guard<WithoutGil>(),
+      nb::arg("precision").none() = nb::none(),
+      nb::arg("memory_limit").none() = nb::none(), nb::call_guard<WithoutGil>(),
       "Raises ValueError.");
   module.def(
       "compile_received",
       [](ReceivedModule &received, std::optional<int> threads,
-         std::optional<bool> check,
-         const std::optional<std::string> &precision) {
+         std::optional<bool> check, const std::optional<std::string> &precision,
+         std::optional<size_t> memoryLimit) {
         return std::make_shared<Engine>(
             bindings::unwrap(loadForEngine(
-                *received.module, optionsOf(threads, check, precision))),
+                *received.module,
+                optionsOf(threads, check, precision, memoryLimit))),
             std::string());
       },
       nb::arg("received"), nb::arg("threads").none(), nb::arg("check").none(),
-      nb::arg("precision").none() = nb::none(), nb::call_guard<WithoutGil>(),
+      nb::arg("precision").none() = nb::none(),
+      nb::arg("memory_limit").none() = nb::none(), nb::call_guard<WithoutGil>(),
       "Raises ValueError.");
   module.def(
       "compile_watched",

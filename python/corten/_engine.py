@@ -35,6 +35,8 @@ def load(
     precision: Precision | None = None,
     fast_math: bool = False,
     metal_kernels: bool = False,
+    memory_limit: int | None = None,
+    asset: StrPath | None = None,
 ) -> _native.CompiledModel:
     """Load a model for the engine: an asset, a plan, or a ``.pt2`` file.
 
@@ -48,13 +50,22 @@ def load(
     of convolutions with fewer multiplications that lose up to a digit. A plan has
     what it was compiled with. ``metal_kernels`` allows the Metal kernels of a plan,
     which may be from anywhere, to be compiled and run; those of an asset and of a
-    program are.
+    program are. ``memory_limit`` is how many bytes the tensors of all calls may have
+    at once, and results and states as many again; a call that needs more raises.
+    ``asset`` says where the asset of a plan is, if it is no longer where it was when
+    the plan was made.
 
     Raises ``ValueError`` for what cannot be read, compiled or run here.
     """
     allowed = _allowed(precision, fast_math)
     model, messages = _native.load_model(
-        path_text(path), threads, check, allowed, metal_kernels
+        path_text(path),
+        threads,
+        check,
+        allowed,
+        metal_kernels,
+        memory_limit,
+        "" if asset is None else path_text(asset),
     )
     for message in messages:
         warnings.warn(message, stacklevel=2)
@@ -68,21 +79,24 @@ def compile(
     check: bool | None = None,
     precision: Precision | None = None,
     fast_math: bool = False,
+    memory_limit: int | None = None,
 ) -> _native.CompiledModel:
     """Compile a program of coreai-core's, or one that ``corten.open`` opened.
 
     No file is written. It is compiled as it is now; later changes do not reach
-    the model. ``threads``, ``check``, ``precision`` and ``fast_math`` as for
-    ``corten.load``.
+    the model. ``threads``, ``check``, ``precision``, ``fast_math`` and
+    ``memory_limit`` as for ``corten.load``.
 
     Raises ``ValueError`` for what cannot be compiled, and ``TypeError`` for what
     is no program.
     """
     allowed = _allowed(precision, fast_math)
     if isinstance(program, Model):
-        return _native.compile_model(program._native, threads, check, allowed)
+        return _native.compile_model(
+            program._native, threads, check, allowed, memory_limit
+        )
     # Whoever has a program has coreai-core; opening assets needs neither.
     from corten._receive import receive
 
     received: Any = receive(program)
-    return _native.compile_received(received, threads, check, allowed)
+    return _native.compile_received(received, threads, check, allowed, memory_limit)

@@ -680,18 +680,22 @@ def load_model(
     check: bool | None,
     precision: str | None = None,
     metal_kernels: bool = False,
+    memory_limit: int | None = None,
+    asset: str = "",
 ) -> tuple[CompiledModel, list[str]]: ...
 def compile_model(
     model: Model,
     threads: int | None,
     check: bool | None,
     precision: str | None = None,
+    memory_limit: int | None = None,
 ) -> CompiledModel: ...
 def compile_received(
     received: ReceivedModule,
     threads: int | None,
     check: bool | None,
     precision: str | None = None,
+    memory_limit: int | None = None,
 ) -> CompiledModel: ...
 def compile_watched(
     received: ReceivedModule,

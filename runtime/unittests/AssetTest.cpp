@@ -107,7 +107,7 @@ TEST_F(Assets, AreWhereTheCallerSays) {
   fs::path moved = folder / "other.aimodel";
   fs::rename(folder / "model.aimodel", moved);
   EXPECT_MENTIONS(run(planPath()), "No such file");
-  EXPECT_MENTIONS(run(planPath()), "LoadOptions::assetPath");
+  EXPECT_MENTIONS(run(planPath()), "Say where it is now");
   LoadOptions options;
   options.assetPath = (moved / "main.bin").string();
   EXPECT_EQ(run(planPath(), options), "{ 12, 23 }");

@@ -72,7 +72,7 @@ TEST(Frames, HaveALimit) {
   Owned<float> small({10, 256});
   Owned<float> large({100, 256});
   EXPECT_OK(call.setInput(0, large.tensor));
-  EXPECT_FAULT(call.run(), "LoadOptions::arenaLimit allows 102400");
+  EXPECT_FAULT(call.run(), "the memory limit is 102400 bytes");
   EXPECT_OK(call.setInput(0, small.tensor));
   EXPECT_OK(call.run());
 }

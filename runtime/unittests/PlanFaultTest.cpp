@@ -227,5 +227,5 @@ TEST(PlanFaults, LoopsWithoutEnd) {
   plan.plan.blocks[1]->outputs[0] = plan.plan.blocks[1]->inputs[0];
   std::shared_ptr<Model> model = loaded(plan, bounded());
   ASSERT_TRUE(model);
-  EXPECT_MENTIONS(runAll(model), "more steps than LoadOptions::stepLimit");
+  EXPECT_MENTIONS(runAll(model), "more steps than the limit");
 }

@@ -73,6 +73,15 @@ void tool::addCallOptions(CLI::App &command, CallOptions &options) {
   command.add_flag("--metal-kernels", options.metalKernels,
                    "Compile and run the Metal kernels that a plan brings; "
                    "those of an asset are");
+  command
+      .add_option("--memory-limit", options.memoryLimit,
+                  "How many bytes tensors may have at once (512MB, 2GB)")
+      ->transform(CLI::AsSizeValue(/*kb_is_1000=*/false))
+      ->type_name("SIZE");
+  command
+      .add_option("--asset", options.asset,
+                  "Where the asset of a plan is, if it was moved")
+      ->type_name("PATH");
 }
 
 llvm::Expected<std::pair<StringRef, StringRef>>
@@ -158,6 +167,8 @@ llvm::Expected<Session> tool::openSession(const CallOptions &options,
   loading.precision = options.precision.text();
   if (options.metalKernels)
     loading.foreign = metalKernels();
+  loading.arenaLimit = options.memoryLimit.value_or(loading.arenaLimit);
+  loading.assetPath = options.asset;
   llvm::Expected<WeightSource> weights = options.weights.parse();
   if (!weights)
     return weights.takeError();

@@ -36,6 +36,10 @@ struct CallOptions {
   PrecisionOptions precision;
   /// Those of a plan.
   bool metalKernels = false;
+  /// In bytes; see runtime::LoadOptions::arenaLimit.
+  std::optional<size_t> memoryLimit;
+  /// Where the asset of a plan is; empty if it is where it was.
+  std::string asset;
 };
 
 void addPrecision(CLI::App &command, PrecisionOptions &options);

@@ -90,3 +90,28 @@ def test_plans_that_are_no_longer_whole(program: Any, tmp_path: Path) -> None:
             corten.load(plan)
     plan.write_bytes(whole)
     check(corten.load(plan)["main"])
+
+
+def test_a_limit_of_memory(program: Any) -> None:
+    bounded = corten.compile(program, memory_limit=16)["main"]
+    with pytest.raises(RuntimeError, match="the memory limit is 16 bytes"):
+        bounded(ROWS, SCALE)
+    check(corten.compile(program, memory_limit=1 << 20)["main"])
+
+
+def test_an_asset_that_was_moved(tmp_path: Path) -> None:
+    x = torch.randn(2, 256)
+    module = torch.nn.Linear(256, 256)
+    asset, moved = tmp_path / "model.aimodel", tmp_path / "elsewhere.aimodel"
+    convert(export(module, (x,)), output_names=["y"]).save_asset(asset)
+    plan = tmp_path / "model.cplan"
+    command("compile", asset, "-o", plan)
+    asset.rename(moved)
+    with pytest.raises(ValueError, match=r"Say where it is now \(--asset, or asset=\)"):
+        corten.load(plan)
+    function = corten.load(plan, asset=moved, memory_limit=1 << 20)["main"]
+    actual = torch.from_dlpack(function(x.numpy())["y"])
+    torch.testing.assert_close(actual, module(x).detach())
+    command("run", plan, "--asset", moved, "--memory-limit", "1MB")
+    with pytest.raises(ValueError, match="only a plan"):
+        corten.load(moved, asset=moved)

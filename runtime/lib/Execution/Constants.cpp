@@ -73,7 +73,7 @@ Error Engine::openAsset(const std::string &planPath) {
   }
   return Error("the plan takes weights from an asset that is not there: " +
                (why.empty() ? "it has no path" : why) +
-               ". Say where it is with LoadOptions::assetPath, or compile it "
+               ". Say where it is now (--asset, or asset=), or compile it "
                "again");
 }
 

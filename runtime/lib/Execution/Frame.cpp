@@ -186,7 +186,7 @@ Error Frame::fillValue(size_t index) {
   }
   if (!isEmpty && count > engine.options.elementLimit)
     return Error("a tensor would have " + std::to_string(count) +
-                 " elements; LoadOptions::elementLimit allows " +
+                 " elements; the limit is " +
                  std::to_string(engine.options.elementLimit));
   int64_t offset = value.offset == -1 ? 0 : sizes[size_t(value.offset)];
   if (isEmpty)

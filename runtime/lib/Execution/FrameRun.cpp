@@ -19,9 +19,9 @@ Error execution::outOfMemory(const Engine &engine, int64_t bytes) {
   std::string text =
       "there is no memory for " + std::to_string(bytes) + " bytes of tensors";
   if (engine.options.arenaLimit != size_t(-1))
-    text += "; LoadOptions::arenaLimit allows " +
+    text += "; the memory limit is " +
             std::to_string(engine.options.arenaLimit) +
-            " for all calls at once";
+            " bytes for all calls at once";
   return Error(text);
 }
 
