@@ -110,9 +110,10 @@ int32_t BlockWriter::size(Value index) {
     Value tensor = element.getTensor();
     Value base = baseOf(tensor);
     auto step = stepOf.find(base);
+    int32_t computed = step == stepOf.end() ? -1 : step->second;
     result = symbol(file::SymbolSource::Element, value(tensor),
                     int32_t(element.getPosition()),
-                    step == stepOf.end() ? -1 : step->second);
+                    std::max(computed, assertedBefore.at(index)));
   } else {
     result = expression(op);
   }
@@ -420,6 +421,21 @@ void BlockWriter::writeInsert(plan::InsertOp op) {
   copy(update, part, op.getLoc());
   isWrittenNow(part);
   isWrittenNow(result);
+}
+
+void BlockWriter::writeAssert(plan::AssertOp op) {
+  bool isSize = isa<IndexType>(op.getCondition().getType());
+  std::vector<int32_t> operands;
+  for (Value operand : op->getOperands())
+    operands.push_back(isSize ? size(operand) : value(operand));
+  file::StepT &step = addStep(file::StepKind::Assert, op.getLoc());
+  (isSize ? step.numbers : step.inputs) = std::move(operands);
+  step.message = op.getMessage().str();
+  for (StringRef name : op.getNames().getAsValueRange<StringAttr>())
+    step.names.push_back(name.str());
+  // Those on sizes are looked at before anything is laid out with them.
+  if (!isSize)
+    lastAssertion = int32_t(block->steps.size()) - 1;
 }
 
 /// What a state becomes is written when nothing reads the old values any more:

@@ -113,6 +113,7 @@ private:
   void writeKernel(plan::KernelOp op);
   void writeInsert(plan::InsertOp op);
   void writeStores(mlir::Block &body);
+  void writeAssert(plan::AssertOp op);
   void writeIf(plan::IfOp op);
   void writeWhile(plan::WhileOp op);
   std::unique_ptr<runtime::plan::TileProgramT> tileProgram(plan::KernelOp op);
@@ -126,6 +127,10 @@ private:
   llvm::DenseMap<int64_t, int32_t> numbers;
   /// By tensor: the step that gives it.
   llvm::DenseMap<mlir::Value, int32_t> stepOf;
+  /// By element that is read as a size: the last assertion before it, which
+  /// may be about it and comes first.
+  llvm::DenseMap<mlir::Value, int32_t> assertedBefore;
+  int32_t lastAssertion = -1;
   std::unique_ptr<Liveness> liveness;
 };
 

@@ -155,6 +155,10 @@ void BlockWriter::write(Operation *op) {
   }
   if (auto insert = dyn_cast<plan::InsertOp>(op))
     return writeInsert(insert);
+  if (auto assertion = dyn_cast<plan::AssertOp>(op))
+    return writeAssert(assertion);
+  if (auto element = dyn_cast<plan::ElementOp>(op))
+    assertedBefore[element.getResult()] = lastAssertion;
   if (isa<plan::ReturnOp>(op) && isa<plan::FunctionOp>(op->getParentOp()))
     return writeStores(*op->getBlock());
   if (!isa<plan::IfOp, plan::WhileOp>(op))

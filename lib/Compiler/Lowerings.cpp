@@ -47,6 +47,8 @@ LogicalResult corten::lowerOperation(Operation *op, Planner &planner) {
   // Copies between kinds of memory.
   if (op->getName().getStringRef().starts_with("coreaix.copy_"))
     return lowerIdentity(op, planner);
+  if (auto assertion = dyn_cast<plan::AssertOp>(op))
+    return lowerAssert(assertion, planner);
   StringRef name = kindOf(op);
   if (name.empty())
     return cannotRun(op) << "it is of another dialect";

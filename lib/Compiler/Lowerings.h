@@ -60,6 +60,8 @@ Form winogradWeights(Planner &planner, const Form &weight, int64_t square);
 /// An operation that scales or moves the channels of a convolution by constants
 /// becomes a part of it. False if it does not.
 bool lowerScaledConvolution(mlir::Operation *op, Planner &planner);
+/// Of a program that was converted for the engine.
+mlir::LogicalResult lowerAssert(plan::AssertOp op, Planner &planner);
 /// The operand as it is.
 mlir::LogicalResult lowerIdentity(mlir::Operation *op, Planner &planner);
 

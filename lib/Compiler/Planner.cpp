@@ -136,6 +136,24 @@ void Planner::refine(SizeList &extents, Type declared) {
       size = sizes.number(extent);
 }
 
+void Planner::require(Size condition, StringRef message,
+                      ArrayRef<StringRef> names, ArrayRef<Size> told) {
+  require(condition, message, builder.getStrArrayAttr(names), told);
+}
+
+void Planner::require(Size condition, StringRef message, ArrayAttr names,
+                      ArrayRef<Size> told) {
+  if (std::optional<int64_t> number = known(condition); number && *number != 0)
+    return;
+  Value flag = sizes.value(condition);
+  if (!required.insert({builder.getInsertionBlock(), flag}).second)
+    return;
+  SmallVector<Value> values =
+      llvm::map_to_vector(told, [&](Size size) { return sizes.value(size); });
+  plan::AssertOp::create(builder, location, flag,
+                         builder.getStringAttr(message), names, values);
+}
+
 bool Planner::isConstant(const Form &form) {
   Operation *op = form.base.getDefiningOp();
   if (!op || !llvm::all_of(form.extents, known) ||
@@ -379,6 +397,23 @@ Form Planner::scalarOf(Type element, double value) {
       type, builder.getIntegerAttr(element, int64_t(value)).getValue()));
 }
 
+/// That an axis of `own` elements can be seen as one of `wanted`, unless
+/// something else holds.
+void Planner::requireBroadcast(Size own, Size wanted, Size otherwise) {
+  Size fits =
+      sizes.add(sizes.equal(own, wanted), sizes.equal(own, sizes.number(1)));
+  require(sizes.add(fits, otherwise), "two axes cannot be broadcast together",
+          {"one", "the other"}, {own, wanted});
+}
+
+Form Planner::broadcasted(const Form &form, ArrayRef<Size> extents) {
+  for (auto [own, wanted] :
+       llvm::zip(llvm::reverse(form.extents), llvm::reverse(extents)))
+    if (!isKnown(own, 1) && own != wanted)
+      requireBroadcast(own, wanted, sizes.number(0));
+  return broadcast(sizes, form, extents);
+}
+
 SizeList Planner::broadcastExtents(ArrayRef<Form> forms) {
   unsigned rank = 0;
   for (const Form &form : forms)
@@ -390,6 +425,8 @@ SizeList Planner::broadcastExtents(ArrayRef<Form> forms) {
       Size own = form.extents[axis];
       if (isKnown(own, 1) || own == extent)
         continue;
+      if (!isKnown(extent, 1))
+        requireBroadcast(own, extent, sizes.equal(extent, sizes.number(1)));
       if (isKnown(extent, 1) || (known(own) && !known(extent)))
         extent = own;
       else if (!known(extent))

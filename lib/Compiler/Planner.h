@@ -79,6 +79,14 @@ public:
   /// Extents with those of a declared type where that knows more.
   void refine(SizeList &extents, mlir::Type declared);
 
+  /// Has a call fail with a message unless a condition on sizes holds; nothing
+  /// where it surely does. The message tells of other sizes by their names.
+  void require(Size condition, llvm::StringRef message,
+               llvm::ArrayRef<llvm::StringRef> names,
+               llvm::ArrayRef<Size> told);
+  void require(Size condition, llvm::StringRef message, mlir::ArrayAttr names,
+               llvm::ArrayRef<Size> told);
+
   /// Run once, when the plan is loaded, if everything it takes is constant.
   Form kernel(const KernelCall &call);
   llvm::SmallVector<Form> kernel(const SeveralResults &call);
@@ -106,6 +114,8 @@ public:
   Form scalarOf(mlir::Type element, double value);
   /// The shape that these broadcast to.
   SizeList broadcastExtents(llvm::ArrayRef<Form> forms);
+  /// The same elements in another shape; a call fails where they do not fit.
+  Form broadcasted(const Form &form, llvm::ArrayRef<Size> extents);
 
   /// As a value: a view, unless it is all of its base.
   mlir::Value value(const Form &form);
@@ -151,6 +161,11 @@ private:
   plan::KernelOp kernelOp(const SeveralResults &call);
   llvm::SmallVector<Form> resultsOf(plan::KernelOp op,
                                     llvm::ArrayRef<SizeList> extents);
+  void requireBroadcast(Size own, Size wanted, Size otherwise);
+
+  /// Whether a condition has been required where the builder is.
+  llvm::DenseSet<std::pair<mlir::Block *, mlir::Value>> required;
+
   Form tileAsIs(llvm::ArrayRef<Form> inputs, mlir::Type element,
                 LaneBuilder lanes);
   mlir::LogicalResult planArguments(coreai::GraphOp graph,

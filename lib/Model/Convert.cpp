@@ -39,6 +39,7 @@ corten::convertFiles(const std::vector<ProgramFile> &files,
     entryPoints.push_back(entryPointOf(file));
   ConversionOptions conversion;
   conversion.debugLocations = !options.release;
+  conversion.assertions = options.assertions;
   conversion.progress = options.progress;
   llvm::Expected<std::unique_ptr<ConvertedModule>> converted =
       convertPt2(entryPoints, conversion, options.weights);

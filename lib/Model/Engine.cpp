@@ -94,6 +94,7 @@ static llvm::Expected<ConvertedFiles> openProgram(llvm::StringRef path,
                                                   const WeightSource &weights) {
   if (isArchivePath(path) || isArchivePath(path.rsplit(':').first)) {
     ConvertFilesOptions options;
+    options.assertions = true;
     options.weights = weights;
     return convertFiles({ProgramFile{path.str(), "main", {}, {}, {}}}, options);
   }

@@ -252,3 +252,69 @@ TEST(Execution, AssertionsOfThePrograms) {
   isRight.elements[0] = false;
   EXPECT_FAULT(call.run(), "x must be positive");
 }
+
+TEST(Execution, AssertionsTellOfNumbers) {
+  PlanBuilder plan;
+  BlockBuilder main = plan.block();
+  int32_t flag = main.input({}, ElementType::Bool);
+  int32_t number = main.input({}, ElementType::SI32);
+  plan::StepT &step = main.step(plan::StepKind::Assert, {flag, number}, {});
+  step.message = "the program requires n <= 3";
+  step.names = {"n"};
+  plan.function("main", main, {"flag", "n"});
+  std::shared_ptr<Model> model = loaded(plan);
+  Call call(model, model->functions()[0]);
+  Owned<bool> isRight({}, {0});
+  Owned<int32_t> n({}, {5});
+  EXPECT_OK(call.setInput(0, isRight.tensor));
+  EXPECT_OK(call.setInput(1, n.tensor));
+  EXPECT_FAULT(call.run(), "the program requires n <= 3; n is 5");
+}
+
+/// Checked before anything is laid out: the view would begin outside.
+TEST(Execution, AssertionsAboutSizes) {
+  PlanBuilder plan;
+  BlockBuilder main = plan.block();
+  int32_t n = main.extentOf(0, 0);
+  int32_t two = main.fixed(2);
+  int32_t x = main.input({n});
+  int32_t last =
+      main.view(x, {two}, {main.fixed(1)}, main.add(n, main.fixed(-2)));
+  int32_t y = main.output({two});
+  plan::StepT &step = main.step(plan::StepKind::Assert, {}, {});
+  step.numbers = {main.size(plan::SizeKind::Less, 0, main.fixed(1), n), n};
+  step.names = {"n"};
+  step.message = "there must be two";
+  step.location = 0;
+  plan.plan.locations = {"model.py:3"};
+  main.kernel("Relu", {last}, {y});
+  plan.function("main", main, {"x"});
+  std::shared_ptr<Model> model = loaded(plan);
+  Call call(model, model->functions()[0]);
+  Owned<float> one({1}, {1});
+  EXPECT_OK(call.setInput(0, one.tensor));
+  EXPECT_FAULT(call.run(), "model.py:3: there must be two; n is 1");
+  Owned<float> three({3}, {1, 2, 3});
+  EXPECT_OK(call.setInput(0, three.tensor));
+  EXPECT_OK(call.run());
+  EXPECT_NUMBERS(numbersOf(call.output(0).tensor()), 2, 3);
+}
+
+TEST(Execution, AssertionsWithoutConditions) {
+  auto faultOfAssertion = [](std::vector<std::string> names, bool hasFlag) {
+    PlanBuilder plan;
+    BlockBuilder main = plan.block();
+    int32_t flag = main.input({}, ElementType::Bool);
+    int32_t number = main.input({}, ElementType::F32);
+    main.step(plan::StepKind::Assert,
+              hasFlag ? std::vector<int32_t>{flag, number}
+                      : std::vector<int32_t>{},
+              {})
+        .names = std::move(names);
+    plan.function("main", main, {"flag", "n"});
+    return faultOf(plan.file());
+  };
+  EXPECT_MENTIONS(faultOfAssertion({}, false), "has no condition");
+  EXPECT_MENTIONS(faultOfAssertion({}, true), "has no names for");
+  EXPECT_MENTIONS(faultOfAssertion({"n"}, true), "has no names for");
+}

@@ -13,11 +13,17 @@
 #include "mlir/Tools/mlir-translate/MlirTranslateMain.h"
 #include "mlir/Tools/mlir-translate/Translation.h"
 
+#include "llvm/Support/CommandLine.h"
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/WithColor.h"
 
 using namespace corten;
 using llvm::StringRef;
+
+static llvm::cl::opt<bool>
+    keepAssertions("assertions",
+                   llvm::cl::desc("keep what programs say that has to hold, as "
+                                  "for the engine"));
 
 /// The program without the lines of the test around it.
 static std::string withoutComments(StringRef text) {
@@ -52,7 +58,9 @@ convertText(StringRef text) {
   EntryPoint entryPoint;
   entryPoint.program = program->get();
   entryPoint.name = written->name;
-  return convert(entryPoint, ConversionOptions());
+  ConversionOptions options;
+  options.assertions = keepAssertions;
+  return convert(entryPoint, options);
 }
 
 /// Registers a translation of programs, by the way in which the module is

@@ -183,6 +183,7 @@ static llvm::Expected<std::shared_ptr<runtime::Model>>
 loadPlain(const ProgramFile &file, const WeightSource &weights) {
   ConvertFilesOptions plain;
   plain.weights = weights;
+  plain.assertions = true;
   llvm::Expected<ConvertedFiles> converted = convertFiles({file}, plain);
   if (!converted)
     return converted.takeError();

@@ -31,6 +31,9 @@ struct ConvertFilesOptions {
   bool release = false;
   /// Bring the program into its simplest form; see Model::optimize().
   bool optimize = false;
+  /// Keep what the programs say that has to hold (`torch._check`): for a model
+  /// that goes to the engine, and into no asset.
+  bool assertions = false;
   /// Where the weights are, if not in the programs.
   WeightSource weights;
   /// Told now and then how many nodes have been converted.

@@ -93,6 +93,25 @@ LogicalResult corten::lowerWhile(coreai::WhileOp op, Planner &planner) {
   return success();
 }
 
+LogicalResult corten::lowerAssert(plan::AssertOp op, Planner &planner) {
+  std::optional<SizeList> condition = planner.knownNumbers(op.getCondition());
+  if (condition && condition->size() == 1) {
+    // What is computed from sizes is one.
+    SizeList told;
+    for (Value value : op.getValues())
+      told.push_back(planner.numbers(value).front());
+    planner.require(condition->front(), op.getMessage(), op.getNamesAttr(),
+                    told);
+    return success();
+  }
+  SmallVector<Value> values = planner.returned(op.getValues());
+  plan::AssertOp::create(
+      planner.builder, op.getLoc(),
+      planner.value(planner.rowMajored(planner.form(op.getCondition()))),
+      op.getMessageAttr(), op.getNamesAttr(), values);
+  return success();
+}
+
 LogicalResult corten::lowerReadHandle(coreai::ReadHandleOp op,
                                       Planner &planner) {
   planner.setForm(op.getOutput(), planner.state(op.getHandle()));

@@ -147,6 +147,11 @@ LogicalResult corten::lowerReshape(coreai::ReshapeOp op, Planner &planner) {
     extents[*open] = rest;
   }
   planner.refine(extents, op.getType());
+  Size given = sizes.product(input.extents);
+  Size wanted = sizes.product(extents);
+  planner.require(sizes.equal(given, wanted),
+                  "a tensor cannot be reshaped to another number of elements",
+                  {"given", "wanted"}, {given, wanted});
   planner.setForm(op, planner.reshaped(input, extents));
   return success();
 }
@@ -193,7 +198,7 @@ LogicalResult corten::lowerBroadcastTo(coreai::BroadcastToOp op,
   planner.refine(extents, op.getType());
   if (extents.size() < input.rank())
     return cannotRun(op) << "the shape has fewer axes than the input";
-  planner.setForm(op, broadcast(planner.sizes, input, extents));
+  planner.setForm(op, planner.broadcasted(input, extents));
   return success();
 }
 
@@ -208,7 +213,7 @@ LogicalResult corten::lowerBroadcastInDims(coreai::BroadcastInDimsOp op,
        llvm::zip(*axes, planner.numbers(op.getDimSizes())))
     extents[axis] = extent;
   planner.refine(extents, op.getType());
-  planner.setForm(op, broadcast(planner.sizes, input, extents));
+  planner.setForm(op, planner.broadcasted(input, extents));
   return success();
 }
 
@@ -250,6 +255,20 @@ static Form emptyForm(Planner &planner, ArrayRef<Size> extents, Type element,
   return planner.kernel(call);
 }
 
+/// That tensors that are joined along an axis have the same extents along all
+/// others.
+static void requireSameElsewhere(Planner &planner, int64_t joined,
+                                 const Form &first, const Form &part) {
+  for (unsigned axis = 0; axis != first.rank(); ++axis) {
+    Size one = first.extents[axis];
+    Size other = part.extents[axis];
+    if (axis != joined)
+      planner.require(planner.sizes.equal(one, other),
+                      "tensors that are joined have different extents",
+                      {"one", "the other"}, {one, other});
+  }
+}
+
 LogicalResult corten::lowerConcat(coreai::ConcatOp op, Planner &planner) {
   Sizes &sizes = planner.sizes;
   SmallVector<Form> parts;
@@ -273,6 +292,7 @@ LogicalResult corten::lowerConcat(coreai::ConcatOp op, Planner &planner) {
   extents[*axis] = sizes.number(0);
   SmallVector<int64_t> order;
   for (const Form &part : parts) {
+    requireSameElsewhere(planner, *axis, parts.front(), part);
     extents[*axis] = sizes.add(extents[*axis], part.extents[*axis]);
     if (order.empty() && !planner.isConstant(part))
       order = denseOrder(sizes, part).value_or(SmallVector<int64_t>());
@@ -309,12 +329,53 @@ LogicalResult corten::lowerSplit(coreai::SplitOp op, Planner &planner) {
                                    sizes.number(1)));
     start = sizes.add(start, count);
   }
+  planner.require(sizes.equal(start, input.extents[*axis]),
+                  "the parts that a tensor is split into are not all of it",
+                  {"their sum", "the extent"}, {start, input.extents[*axis]});
   return success();
 }
 
-/// What `slice` and `slice_update` mean by their indices: a view.
+namespace {
+/// A part of an axis, as `slice` and `slice_update` give it.
+struct AxisPart {
+  Size extent;
+  /// As they are given: from the end if negative, and maybe outside.
+  Size first;
+  Size last;
+  /// Inside of the axis.
+  Size start;
+  Size count;
+  int64_t step;
+};
+} // namespace
+
+/// That a part has the elements that others rely on.
+static void requireElements(Planner &planner, const AxisPart &part,
+                            Size wanted) {
+  Sizes &sizes = planner.sizes;
+  Size one = sizes.number(1);
+  Size reach =
+      sizes.mul(sizes.sub(wanted, one), sizes.number(std::abs(part.step)));
+  // The part is laid out when the start is known, which may be before the end
+  // is.
+  Size isInside = part.step > 0
+                      ? sizes.less(sizes.add(part.start, reach), part.extent)
+                      : sizes.less(reach, sizes.add(part.start, one));
+  planner.require(isInside, "a part of a tensor reaches out of it",
+                  {"start", "the extent", "the number of elements"},
+                  {part.first, part.extent, wanted});
+  planner.require(sizes.equal(part.count, wanted),
+                  "a part of a tensor has another number of elements than the "
+                  "program says",
+                  {"start", "end", "the extent", "the number of elements"},
+                  {part.first, part.last, part.extent, wanted});
+}
+
+/// What `slice` and `slice_update` mean by their indices: a view. Where
+/// `wanted` knows an extent, that is what it has.
 static std::optional<Form> partOf(Planner &planner, const Form &input,
-                                  Value starts, Value ends, Value strides) {
+                                  Value starts, Value ends, Value strides,
+                                  ArrayRef<Size> wanted) {
   Sizes &sizes = planner.sizes;
   SizeList first = planner.numbers(starts);
   SizeList last = planner.numbers(ends);
@@ -353,17 +414,27 @@ static std::optional<Form> partOf(Planner &planner, const Form &input,
     Size count = sizes.max(sizes.divideUp(distance, stride), zero);
     if (isKnown(start, 0) && isForward && isKnown(step, 1))
       count = end;
+    if (Size extent = wanted[axis]; extent && extent != count) {
+      requireElements(planner,
+                      {input.extents[axis], first[axis], last[axis], start,
+                       count, *known(step)},
+                      extent);
+      count = extent;
+    }
     result = sliced(sizes, result, axis, start, count, step);
   }
   return result;
 }
 
 LogicalResult corten::lowerSlice(coreai::SliceOp op, Planner &planner) {
+  SizeList wanted;
+  for (int64_t extent : cast<RankedTensorType>(op.getType()).getShape())
+    wanted.push_back(ShapedType::isStatic(extent) ? planner.sizes.number(extent)
+                                                  : Size());
   auto part = partOf(planner, planner.form(op.getInput()), op.getStartIndices(),
-                     op.getEndIndices(), op.getStrides());
+                     op.getEndIndices(), op.getStrides(), wanted);
   if (!part)
     return cannotRun(op) << "the strides are not known, or zero";
-  planner.refine(part->extents, op.getType());
   planner.setForm(op, *part);
   return success();
 }
@@ -374,14 +445,13 @@ LogicalResult corten::lowerSliceUpdate(coreai::SliceUpdateOp op,
   // An element that stands for several cannot be written for one.
   if (!denseOrder(planner.sizes, target))
     target = planner.copied(target);
+  Form update = planner.form(op.getUpdate());
+  if (update.rank() != target.rank())
+    return cannotRun(op) << "the update has another number of axes";
   auto part = partOf(planner, target, op.getStartIndices(), op.getEndIndices(),
-                     op.getStrides());
+                     op.getStrides(), update.extents);
   if (!part)
     return cannotRun(op) << "the strides are not known, or zero";
-  Form update = planner.form(op.getUpdate());
-  if (update.rank() != part->rank())
-    return cannotRun(op) << "the update has another number of axes";
-  part->extents = update.extents;
   planner.setForm(op, planner.inserted(update, target, *part));
   return success();
 }

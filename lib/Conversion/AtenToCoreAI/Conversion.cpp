@@ -9,6 +9,7 @@
 #include "corten/Dialect/CoreAIX/IR/CoreAIXDialect.h"
 #include "corten/Dialect/DebugInfo/IR/DebugInfoDialect.h"
 #include "corten/Dialect/Param/IR/ParamDialect.h"
+#include "corten/Dialect/Plan/IR/PlanDialect.h"
 #include "corten/Program/Outline.h"
 
 #include "mlir/IR/Verifier.h"
@@ -133,6 +134,9 @@ corten::convert(ArrayRef<EntryPoint> entryPoints,
   MLIRContext *context = result->context.get();
   context->loadDialect<coreai::CoreAIDialect, coreaix::CoreAIXDialect,
                        debuginfo::DebugInfoDialect, param::ParamDialect>();
+
+  if (options.assertions)
+    context->loadDialect<plan::PlanDialect>();
 
   result->counters = options.counters;
   result->module = ModuleOp::create(UnknownLoc::get(context));

@@ -32,7 +32,8 @@ it at once; `register_torch_lowering()` adds a lowering of your own.
 
 _DROPPED = """\
 These check or print something while a program runs. They are dropped, together
-with what only they need.
+with what only they need; a `.pt2` file that goes to the engine keeps
+[its checks](engine.md#from-a-program-to-a-plan).
 """
 
 _UNDECOMPOSED = """\

@@ -4,6 +4,7 @@
 // known, how long memory is needed, and what control flow does with what it is
 // given.
 
+#include "../Portable/Portable.h"
 #include "Program.h"
 
 #include <algorithm>
@@ -79,6 +80,8 @@ private:
                       std::span<const int32_t> inputs, size_t numInputs,
                       std::span<const int32_t> outputs, size_t firstOutput);
   bool checkWhile(size_t index);
+  bool checkAssert(size_t index);
+  bool beginsWithFlag(std::span<const int32_t> inputs) const;
   bool findEffects();
   bool markWrites(size_t index, const Step &step);
   bool isPlainCopy(const Step &step);
@@ -305,18 +308,34 @@ bool Analysis::checkWhile(size_t index) {
   return isRight || failAt(index, "is a loop whose blocks do not fit");
 }
 
+bool Analysis::beginsWithFlag(std::span<const int32_t> inputs) const {
+  return !inputs.empty() &&
+         block.values[size_t(inputs[0])].type == ElementType::Bool;
+}
+
+bool Analysis::checkAssert(size_t index) {
+  const Step &step = block.steps[index];
+  std::span<const int32_t> inputs = inputsOf(step);
+  if (step.assertsSize() ? step.numbers.count == 0 : !beginsWithFlag(inputs))
+    return failAt(index, "has no condition");
+  size_t numOperands = step.assertsSize() ? step.numbers.count : inputs.size();
+  bool isRight =
+      step.outputs.count == 0 && numOperands == 1 + step.names.size();
+  for (int32_t value : inputs)
+    isRight &= portable::indexReader(block.values[size_t(value)].type) ||
+               value == inputs[0];
+  return isRight || failAt(index, "asserts what it has no names for");
+}
+
 bool Analysis::checkBlocks() {
   for (size_t i = 0; i != block.steps.size(); ++i) {
     const Step &step = block.steps[i];
     std::span<const int32_t> inputs = inputsOf(step);
     std::span<const int32_t> outputs = outputsOf(step);
-    bool takesFlag =
-        step.kind == plan::StepKind::If || step.kind == plan::StepKind::Assert;
-    if (takesFlag && (inputs.empty() || block.values[size_t(inputs[0])].type !=
-                                            ElementType::Bool))
-      return failAt(i, "has no condition");
     switch (step.kind) {
     case plan::StepKind::If:
+      if (!beginsWithFlag(inputs))
+        return failAt(i, "has no condition");
       for (size_t branch : {0, 1})
         if (!checkSignature(i, child(step, branch), inputs.subspan(1),
                             inputs.size() - 1, outputs, 0))
@@ -331,8 +350,8 @@ bool Analysis::checkBlocks() {
         return false;
       break;
     case plan::StepKind::Assert:
-      if (!outputs.empty() || inputs.size() != 1)
-        return failAt(i, "asserts more than one thing");
+      if (!checkAssert(i))
+        return false;
       break;
     case plan::StepKind::Kernel:
       break;

@@ -71,6 +71,8 @@ Error Frame::layOut(size_t stage) {
     stages[later].isLaidOut = false;
   if (Error error = evaluateSizes(stage))
     return error;
+  if (Error error = checkAssertions(stage))
+    return error;
   if (Error error = fillValues(stage))
     return error;
   if (Error error = measureBuffers(stage))
@@ -150,6 +152,20 @@ Error Frame::evaluateSizes(size_t stage) {
       return Error("a size cannot be computed for these inputs: " +
                    std::to_string(left()) + " and " + std::to_string(right()) +
                    " give a number that is out of range");
+  }
+  return Error::success();
+}
+
+Error Frame::checkAssertions(size_t stage) const {
+  for (int32_t index : block.stepsOfStage[stage]) {
+    const Step &step = block.steps[size_t(index)];
+    if (!step.assertsSize())
+      continue;
+    auto operand = [&](size_t place) {
+      return sizes[size_t(block.numbers[step.numbers.first + place])];
+    };
+    if (operand(0) == 0)
+      return explain(size_t(index), failedAssertion(step, operand));
   }
   return Error::success();
 }

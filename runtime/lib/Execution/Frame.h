@@ -22,6 +22,11 @@ struct Engine;
 class Frame;
 class Guards;
 
+/// That the condition of a step does not hold, with what it is about: `operand`
+/// gives numbers, of which the condition is the first.
+Error failedAssertion(const Step &step,
+                      const std::function<int64_t(size_t)> &operand);
+
 /// Where memory comes from that a block returns: an input of this number, or
 /// one of these.
 enum Source : int32_t { kOwn = -1, kPermanent = -2 };
@@ -42,8 +47,7 @@ struct Run {
       return Error("the call was cancelled");
     }
     if (stepsLeft < count)
-      return Error("the call takes more steps than LoadOptions::stepLimit "
-                   "allows");
+      return Error("the call takes more steps than the limit allows");
     stepsLeft -= count;
     return Error::success();
   }
@@ -127,6 +131,7 @@ private:
   // Building.
   Error layOut(size_t stage);
   Error evaluateSizes(size_t stage);
+  Error checkAssertions(size_t stage) const;
   Error fillValues(size_t stage);
   Error fillValue(size_t value);
   Error measureBuffers(size_t stage);

@@ -256,6 +256,9 @@ Error Frame::runSteps(Run &run, std::span<char *const> targets) {
 }
 
 Error Frame::runStep(Run &run, size_t index) {
+  // Sizes have been looked at when they became known.
+  if (block.steps[index].assertsSize())
+    return Error::success();
   using Clock = std::chrono::steady_clock;
   Clock::time_point start;
   if (run.observer)
@@ -316,16 +319,32 @@ Error Frame::runKernel(size_t index) {
                  : info(step.kernel).function(invocation);
 }
 
+Error execution::failedAssertion(
+    const Step &step, const std::function<int64_t(size_t)> &operand) {
+  std::string text = step.message.empty()
+                         ? "an assertion of the program does not hold"
+                         : step.message;
+  for (size_t i = 0; i != step.names.size(); ++i)
+    text += (i == 0 ? "; " : ", ") + step.names[i] + " is " +
+            std::to_string(operand(i + 1));
+  return Error(text);
+}
+
 Error Frame::runAssert(size_t index) const {
   const Step &step = block.steps[index];
-  const Tensor &condition = inputsOf(step)[0];
+  std::span<const Tensor> inputs = inputsOf(step);
+  const Tensor &condition = inputs[0];
   if (condition.size() != 1)
     return Error("the condition is " + condition.describe());
   if (*condition.as<uint8_t>() != 0)
     return Error::success();
-  return Error(step.message.empty()
-                   ? "an assertion of the program does not hold"
-                   : step.message);
+  for (const Tensor &told : inputs)
+    if (told.size() != 1)
+      return Error("an assertion is about " + told.describe());
+  return failedAssertion(step, [&](size_t place) {
+    const Tensor &told = inputs[place];
+    return portable::indexReader(told.type)(told, 0);
+  });
 }
 
 Error Frame::endStep(size_t index) {

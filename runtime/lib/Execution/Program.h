@@ -102,6 +102,8 @@ struct Step {
   std::unique_ptr<TileProgram> program;
   std::array<int32_t, 2> blocks = {-1, -1};
   std::string message;
+  /// Of what an assertion is about, after its condition.
+  std::vector<std::string> names;
   std::string location;
   /// In Program::origins; -1: none.
   int32_t origin = -1;
@@ -112,6 +114,11 @@ struct Step {
   int32_t control = -1;
   /// Whether extents of its outputs are known only when it has run.
   bool setsExtents = false;
+
+  /// Whether it is an assertion about sizes, which needs no tensor.
+  bool assertsSize() const {
+    return kind == plan::StepKind::Assert && inputs.count == 0;
+  }
 };
 
 /// Of what a block does with what it is given.

@@ -360,6 +360,8 @@ bool BlockReader::readStep(size_t index, const plan::Step &from, Step &step) {
     block.numbers.push_back(size);
   }
   step.message = textOf(from.message());
+  for (size_t i = 0; i != sizeOf(from.names()); ++i)
+    step.names.push_back(textOf(from.names()->Get(flatbuffers::uoffset_t(i))));
   if (from.location() != -1) {
     if (from.location() < 0 ||
         size_t(from.location()) >= sizeOf(plan.locations()))

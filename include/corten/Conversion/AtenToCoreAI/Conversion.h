@@ -75,6 +75,10 @@ struct ConversionOptions {
   /// ".default" may be left out, and "None::name" for Python operators. They
   /// win over the table.
   llvm::StringSet<> userLowerings;
+  /// Keep what the program says that has to hold (`torch._check`), as
+  /// operations of the `plan` dialect: for a module that goes to the engine.
+  /// Core AI has none for it, so a module for an asset goes without.
+  bool assertions = false;
   /// Told now and then how many nodes have been lowered.
   std::function<void(size_t)> progress;
 };

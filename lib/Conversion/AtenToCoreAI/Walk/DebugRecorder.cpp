@@ -237,7 +237,8 @@ void DebugRecorder::recordComposite(coreai::GraphOp graph, const Node &node) {
     composites[graph] = describe(node);
 }
 
-void DebugRecorder::recordNode(const Node &node, ValueRange results) {
+void DebugRecorder::recordNode(const Node &node, ValueRange results,
+                               Operation *effect) {
   // Operations are numbered when they are reached: those of the results first,
   // then depth first through operands that no node has taken yet.
   SmallVector<Operation *, 16> order, pending;
@@ -256,6 +257,7 @@ void DebugRecorder::recordNode(const Node &node, ValueRange results) {
     if (llvm::is_contained(order, op))
       outputs.push_back({index, cast<OpResult>(value)});
   }
+  take(effect);
   while (!pending.empty())
     for (Value operand : pending.pop_back_val()->getOperands())
       take(operand.getDefiningOp());

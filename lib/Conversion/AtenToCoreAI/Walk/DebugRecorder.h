@@ -33,10 +33,11 @@ public:
   void beginGraph(const Graph &graph, const llvm::DenseSet<const Node *> &live,
                   llvm::StringRef symbol);
 
-  /// Attributes to `node` the operations that make its results and those that
-  /// feed them, except where an earlier node has them already: a weight belongs
-  /// to its first user.
-  void recordNode(const Node &node, mlir::ValueRange results);
+  /// Attributes to `node` the operations that make its results, the one that
+  /// is there for its effect, and those that feed them, except where an earlier
+  /// node has them already: a weight belongs to its first user.
+  void recordNode(const Node &node, mlir::ValueRange results,
+                  mlir::Operation *effect = nullptr);
   /// Attributes to `node` all that a composite of its consists of.
   void recordComposite(coreai::GraphOp graph, const Node &node);
   /// Numbers what no node took: the graph itself and its terminator.

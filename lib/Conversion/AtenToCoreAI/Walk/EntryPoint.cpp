@@ -6,6 +6,7 @@
 #include "Walk/DebugRecorder.h"
 #include "Walk/GraphBuilder.h"
 #include "Walk/Interface.h"
+#include "Walk/LoweredNodes.h"
 #include "Walk/ProgramEmitter.h"
 
 #include "corten/Program/Outline.h"
@@ -21,7 +22,8 @@ ProgramEmitter::ProgramEmitter(ConvertedModule &result,
     : Emitter(result.context.get(), result.departures), result(result),
       module(*result.module), options(options),
       debug(std::make_unique<DebugRecorder>(result.context.get(), options,
-                                            result.counters)) {}
+                                            result.counters)),
+      forms(options.assertions) {}
 
 ProgramEmitter::~ProgramEmitter() = default;
 
@@ -134,6 +136,7 @@ LogicalResult ProgramEmitter::emitEntryPoint(const EntryPoint &entry) {
   entryName = entry.name;
   forgetAll();
   moduleGraphs.clear();
+  this->program = &program;
   findOpenSymbols(program);
   symbols.try_emplace(entry.name);
   currentNode = nullptr;
@@ -155,7 +158,7 @@ LogicalResult ProgramEmitter::emitEntryPoint(const EntryPoint &entry) {
   coreai::GraphOp graph = createGraph(builder, location, *signature);
   Block &block = graph.getBodyRegion().front();
   builder.setInsertionPointToStart(&block);
-  DenseSet<const Node *> live = liveNodes(program.main);
+  DenseSet<const Node *> live = loweredNodes(program.main, options.assertions);
   debug->beginGraph(program.main, live, entry.name);
   // Weights first: whoever attaches their data looks at the top of the graph.
   if (mlir::failed(emitWeights(program, live)))

@@ -6,6 +6,7 @@
 #include "Walk/DebugRecorder.h"
 #include "Walk/Declaration.h"
 #include "Walk/GraphBuilder.h"
+#include "Walk/LoweredNodes.h"
 #include "Walk/ProgramEmitter.h"
 
 #include "corten/Program/Outline.h"
@@ -100,7 +101,8 @@ LogicalResult ProgramEmitter::emitModuleGraph(const Program &program,
   }
   Block &block = graph.getBodyRegion().front();
   builder.setInsertionPointToStart(&block);
-  debug->beginGraph(*call.body, liveNodes(*call.body), signature.symbol);
+  debug->beginGraph(*call.body, loweredNodes(*call.body, options.assertions),
+                    signature.symbol);
   if (mlir::failed(planWeights(program, *call.body, call.weights)))
     return failure();
   DenseMap<int, Value> weights;

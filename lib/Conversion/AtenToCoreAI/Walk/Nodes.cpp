@@ -6,6 +6,7 @@
 #include "ShapeRules/CallShapes.h"
 #include "Table.h"
 #include "Walk/DebugRecorder.h"
+#include "Walk/LoweredNodes.h"
 #include "Walk/ProgramEmitter.h"
 
 #include "corten/Dialect/CoreAI/IR/CoreAIOps.h"
@@ -95,7 +96,7 @@ static void noteMatrices(const Graph &graph, const DenseSet<const Node *> &live,
 LogicalResult ProgramEmitter::emitNodes(const Graph &graph) {
   // A branch is emitted while the node that owns it is being lowered.
   const Node *outerNode = currentNode;
-  DenseSet<const Node *> live = liveNodes(graph);
+  DenseSet<const Node *> live = loweredNodes(graph, options.assertions);
   for (const Node *node : graph.nodes)
     if (live.contains(node) && isPick(*node))
       usedResults.insert({node->arguments[0].asNode(),
@@ -173,7 +174,7 @@ LogicalResult ProgramEmitter::emitGetItem(const Node &node) {
 
 LogicalResult ProgramEmitter::emitNode(const Node &node) {
   if (isAssertion(node.callee->name))
-    return success();
+    return options.assertions ? emitAssertion(node) : success();
   if (mlir::failed(checkOperands(node)))
     return failure();
   if (node.callee->name == "getitem")

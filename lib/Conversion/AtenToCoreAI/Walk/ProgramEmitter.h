@@ -78,6 +78,9 @@ private:
 
   mlir::LogicalResult emitNode(const Node &node);
   mlir::LogicalResult emitGetItem(const Node &node);
+  mlir::LogicalResult emitAssertion(const Node &node);
+  /// What messages call a number that only a call knows.
+  llvm::StringRef nameOfNumber(const Node &node) const;
   mlir::LogicalResult emitKernel(const Node &node);
   mlir::LogicalResult lowerNode(const Node &node);
   mlir::LogicalResult checkOperands(const Node &node);
@@ -140,6 +143,7 @@ private:
   llvm::DenseMap<const Operator *, llvm::StringRef> userLoweringOf;
 
   // Of the entry point being emitted.
+  const Program *program = nullptr;
   /// Its name; part of composite symbols.
   std::string entryName;
   /// Symbols that data decides over and that may be zero.

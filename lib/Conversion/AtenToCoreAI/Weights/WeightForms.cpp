@@ -2,6 +2,7 @@
 
 #include "Weights/WeightForms.h"
 
+#include "Walk/LoweredNodes.h"
 #include "Weights/PackedWeights.h"
 
 #include "corten/Conversion/AtenToCoreAI/Conversion.h"
@@ -291,7 +292,7 @@ LogicalResult WeightForms::plan(const Program &forProgram, const Graph &root,
                                 ArrayRef<std::pair<const Node *, int>> nodes,
                                 llvm::function_ref<bool(const Node &)> opaque,
                                 Report reportTo) {
-  *this = {};
+  *this = WeightForms(keepsAssertions);
   program = &forProgram;
   isOpaque = opaque;
   report = reportTo;
@@ -340,7 +341,7 @@ SmallVector<unsigned> WeightForms::bindOperands(const Node &call) {
 }
 
 LogicalResult WeightForms::visit(const Graph &graph) {
-  llvm::DenseSet<const Node *> live = liveNodes(graph);
+  llvm::DenseSet<const Node *> live = loweredNodes(graph, keepsAssertions);
   for (const Node *node : graph.nodes)
     if (live.contains(node))
       forEachOperand(node->arguments, [&, node = node](const Node *operand) {

@@ -68,6 +68,10 @@ public:
   /// Told what is wrong with a call.
   using Report = llvm::function_ref<void(const Node &, const llvm::Twine &)>;
 
+  /// See ConversionOptions::assertions.
+  explicit WeightForms(bool keepsAssertions = false)
+      : keepsAssertions(keepsAssertions) {}
+
   /// Looks at `root` and the graphs inside it. `weights` are the nodes that
   /// stand for weights, with their index into Program::weights; calls that
   /// `isOpaque` tells take them as they are. Fails where `report` was told of
@@ -113,6 +117,7 @@ private:
   const Program *program = nullptr;
   llvm::function_ref<bool(const Node &)> isOpaque;
   Report report;
+  bool keepsAssertions;
   llvm::DenseMap<const Node *, int> weights;
   llvm::DenseMap<const Node *, llvm::SmallVector<const Node *, 1>> users;
   llvm::DenseMap<std::pair<const Node *, unsigned>, Use> uses;

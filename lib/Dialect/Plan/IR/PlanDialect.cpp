@@ -45,6 +45,18 @@ void KernelOp::getEffects(
                          getOperation()->getOpResult(0));
 }
 
+LogicalResult AssertOp::verify() {
+  if (getNames().size() != getValues().size())
+    return emitOpError("has ") << getNames().size() << " names for "
+                               << getValues().size() << " values";
+  bool isSize = isa<IndexType>(getCondition().getType());
+  for (Type type : getValues().getTypes())
+    if (isa<IndexType>(type) != isSize)
+      return emitOpError("tells of ")
+             << type << " where the condition is " << getCondition().getType();
+  return success();
+}
+
 LogicalResult KernelOp::verify() {
   unsigned sizes = 0;
   for (Type type : getResultTypes())

@@ -200,6 +200,27 @@ def Plan_StoreOp : Plan_Op<"store", [MemoryEffects<[MemWrite]>]> {
       "$value `to` $state `:` type($value) `to` type($state) attr-dict";
 }
 
+def Plan_AssertOp : Plan_Op<"assert", [MemoryEffects<[MemWrite]>]> {
+  let summary = "an error of the call, unless a condition holds";
+  let description = [{
+    The condition is a tensor of one truth value, or a size that is not 0. The
+    message tells of `values`, tensors of one whole number or sizes, by `names`.
+
+    `coreai` has no such operation. A program that is converted for the engine
+    has these between its own; one that is written to an asset has none.
+  }];
+  let arguments = (ins
+    AnyTypeOf<[AnyRankedTensor, Index]>:$condition,
+    StrAttr:$message,
+    StrArrayAttr:$names,
+    Variadic<AnyTypeOf<[AnyRankedTensor, Index]>>:$values);
+  let assemblyFormat = [{
+    $condition `,` $message `of` $names `(` $values `)` `:`
+    functional-type(operands, results) attr-dict
+  }];
+  let hasVerifier = 1;
+}
+
 //===----------------------------------------------------------------------===//
 // Tile programs
 //===----------------------------------------------------------------------===//

@@ -1,0 +1,57 @@
+// RUN: corten-opt --coreai-to-plan %s | FileCheck %s
+
+// What is computed from data is a tensor.
+// CHECK-LABEL: plan.function @of_data
+// CHECK: %[[FLAG:.*]] = plan.kernel
+// CHECK: plan.assert %[[FLAG]], "less than three" of ["n"](%{{.*}}) : (tensor<1xi1>, tensor<1xsi32>) -> ()
+coreai.graph @of_data(%n: tensor<1xsi32> {coreai.name = "n"}) -> (tensor<1xsi32> {coreai.name = "y"}) {
+  %three = coreai.constant dense<3> : tensor<1xsi32>
+  %flag = coreai.decomposable.broadcasting_greater %three, %n : (tensor<1xsi32>, tensor<1xsi32>) -> tensor<1xi1>
+  plan.assert %flag, "less than three" of ["n"](%n) : (tensor<1xi1>, tensor<1xsi32>) -> ()
+  coreai.output %n : tensor<1xsi32>
+}
+
+// What is computed from sizes is one.
+// CHECK-LABEL: plan.function @of_sizes
+// CHECK: %[[N:.*]] = plan.extent
+// CHECK: plan.assert %{{.*}}, "less than three" of ["n"](%[[N]]) : (index, index) -> ()
+coreai.graph @of_sizes(%x: tensor<?xf32> {coreai.name = "x"}) -> (tensor<?xf32> {coreai.name = "y"}) {
+  %three = coreai.constant dense<3> : tensor<1xui32>
+  %n = coreai.get_shape %x : tensor<?xf32> -> tensor<1xui32>
+  %flag = coreai.decomposable.broadcasting_greater %three, %n : (tensor<1xui32>, tensor<1xui32>) -> tensor<1xi1>
+  plan.assert %flag, "less than three" of ["n"](%n) : (tensor<1xi1>, tensor<1xui32>) -> ()
+  coreai.output %x : tensor<?xf32>
+}
+
+// What surely holds is not asked.
+// CHECK-LABEL: plan.function @holds
+// CHECK-NOT: plan.assert
+coreai.graph @holds(%x: tensor<2xf32> {coreai.name = "x"}) -> (tensor<2xf32> {coreai.name = "y"}) {
+  %flag = coreai.constant dense<true> : tensor<1xi1>
+  plan.assert %flag, "always" of []() : (tensor<1xi1>) -> ()
+  coreai.output %x : tensor<2xf32>
+}
+
+// A part of a known size that begins where data says.
+// CHECK-LABEL: plan.function @part
+// CHECK: plan.assert %{{.*}}, "a part of a tensor reaches out of it" of ["start", "the extent", "the number of elements"]
+// CHECK: plan.assert %{{.*}}, "a part of a tensor has another number of elements than the program says" of ["start", "end", "the extent", "the number of elements"]
+// CHECK-NOT: plan.assert
+coreai.graph @part(%x: tensor<8xf32> {coreai.name = "x"}, %i: tensor<1xsi32> {coreai.name = "i"}) -> (tensor<2xf32> {coreai.name = "y"}) {
+  %two = coreai.constant dense<2> : tensor<1xsi32>
+  %one = coreai.constant dense<1> : tensor<1xsi32>
+  %end = coreai.decomposable.broadcasting_add %i, %two : (tensor<1xsi32>, tensor<1xsi32>) -> tensor<1xsi32>
+  %0 = coreai.slice %x, %i, %end, %one : (tensor<8xf32>, tensor<1xsi32>, tensor<1xsi32>, tensor<1xsi32>) -> tensor<2xf32>
+  coreai.output %0 : tensor<2xf32>
+}
+
+// Two extents that the program does not know to be the same, asked for once.
+// CHECK-LABEL: plan.function @sum
+// CHECK: plan.assert %{{.*}}, "two axes cannot be broadcast together" of ["one", "the other"]
+// CHECK-NOT: plan.assert
+coreai.graph @sum(%x: tensor<?xf32> {coreai.name = "x"}, %y: tensor<?xf32> {coreai.name = "y"}) -> (tensor<?xf32> {coreai.name = "z"}) {
+  %0 = coreai.decomposable.broadcasting_add %x, %y : (tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32>
+  %1 = coreai.decomposable.broadcasting_mul %x, %y : (tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32>
+  %2 = coreai.decomposable.broadcasting_add %0, %1 : (tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32>
+  coreai.output %2 : tensor<?xf32>
+}
