@@ -98,6 +98,65 @@ def test_nan_and_infinities() -> None:
     check(lambda x: torch.maximum(x, x.flip(0)), x)
 
 
+#: Along an axis that has a NaN, and infinities of both signs.
+SCANS: dict[str, Callable[[torch.Tensor], Any]] = {
+    "cumsum": lambda x: x.cumsum(-1),
+    "cumprod": lambda x: x.cumprod(-1),
+    "cummax": lambda x: tuple(x.cummax(-1)),
+    "cummin": lambda x: tuple(x.cummin(-1)),
+    "logcumsumexp": lambda x: x.logcumsumexp(-1),
+    "max": lambda x: tuple(x.max(-1)),
+    "min": lambda x: tuple(x.min(-1)),
+    "maximum": lambda x: torch.maximum(x, torch.zeros_like(x)),
+    "minimum": lambda x: torch.minimum(x, torch.zeros_like(x)),
+    "fmax": lambda x: torch.fmax(x, torch.zeros_like(x)),
+    "fmin": lambda x: torch.fmin(x, torch.zeros_like(x)),
+    "clamp": lambda x: x.clamp(-1, 1),
+    "sort": lambda x: x.sort(-1).values,
+}
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16])
+@pytest.mark.parametrize("name", SCANS)
+def test_nan_along_an_axis(name: str, dtype: torch.dtype) -> None:
+    if name == "logcumsumexp" and dtype == torch.float16:
+        pytest.skip("torch does not compute it on a CPU")
+    nan, inf = float("nan"), float("inf")
+    rows = [[1.0, nan, -2.0, 3.0], [inf, 3.0, -inf, 1.0], [nan, nan, nan, nan]]
+    check(SCANS[name], torch.tensor(rows, dtype=dtype))
+
+
+#: What torch raises for.
+DIVISIONS: dict[str, Callable[[torch.Tensor, torch.Tensor], Any]] = {
+    "floor": lambda x, y: x // y,
+    "trunc": lambda x, y: torch.div(x, y, rounding_mode="trunc"),
+    "remainder": lambda x, y: x % y,
+    "fmod": torch.fmod,
+}
+
+
+@pytest.mark.parametrize("dtype", [torch.int32, torch.int8, torch.uint8])
+@pytest.mark.parametrize("name", DIVISIONS)
+def test_a_whole_number_divided_by_zero(name: str, dtype: torch.dtype) -> None:
+    x = torch.tensor([7, 100, 3], dtype=dtype)
+    y = torch.tensor([2, 3, 5], dtype=dtype)
+    zero = torch.tensor([2, 0, 5], dtype=dtype)
+    with pytest.raises(RuntimeError, match="ZeroDivisionError"):
+        DIVISIONS[name](x, zero)
+    program = convert(export(Wrapped(DIVISIONS[name]), (x, y)))
+    function = corten.compile(program, check=True)["main"]
+    with pytest.raises(RuntimeError, match="divided by zero"):
+        function(x, zero)
+    actual = torch.from_dlpack(next(iter(function(x, y).values())))
+    torch.testing.assert_close(actual, DIVISIONS[name](x, y))
+
+
+def test_a_float_divided_by_zero() -> None:
+    x = torch.tensor([1.0, -1.0, 0.0, float("nan")])
+    zeros = torch.tensor([0.0, 0.0, 0.0, 0.0])
+    check(lambda x, y: (x / y, x // y, x % y), x, zeros)
+
+
 def test_whole_numbers_wrap_around() -> None:
     x = torch.tensor([[2**31 - 1, 1, 5], [-(2**31), -1, 7]], dtype=torch.int32)
     check(lambda x: (x * 3 + 1, x.sum(-1, dtype=torch.int32)), x)
@@ -114,3 +173,42 @@ def test_an_index_out_of_range_is_an_error() -> None:
     rows = function(ROWS, torch.tensor([0, 2], dtype=torch.int32))
     actual = torch.from_dlpack(next(iter(rows.values())))
     torch.testing.assert_close(actual, ROWS[[0, 2]])
+
+
+#: What reads or writes rows by their numbers.
+INDEXED: dict[str, Callable[[torch.Tensor, torch.Tensor], Any]] = {
+    "gather": lambda x, i: x.gather(0, i),
+    "index_select": lambda x, i: x.index_select(0, i[0]),
+    "scatter": lambda x, i: x.scatter(0, i, -x[:2]),
+    "scatter_add": lambda x, i: x.scatter_add(0, i, x[:2]),
+    "index_put": lambda x, i: x.index_put((i[0],), x[0]),
+    "index_copy": lambda x, i: x.index_copy(0, i[0, 2:], x[:2]),
+}
+
+
+@pytest.mark.parametrize("name", INDEXED)
+def test_indices_out_of_range(name: str) -> None:
+    right = torch.tensor([[0, 2, 1, 0], [1, 0, 2, 1]])
+    program = convert(export(Wrapped(INDEXED[name]), (ROWS, right)))
+    function = corten.compile(program, check=True)["main"]
+    for wrong in (3, 100, -4):
+        with pytest.raises(RuntimeError, match=f"index {wrong} is out of range"):
+            function(ROWS, torch.full_like(right, wrong, dtype=torch.int32))
+        actual = torch.from_dlpack(next(iter(function(ROWS, narrow(right)).values())))
+        torch.testing.assert_close(actual, INDEXED[name](ROWS, right))
+
+
+def test_what_loops_inside_of_loops_give() -> None:
+    def grown(x: torch.Tensor) -> Any:
+        def outer(i: torch.Tensor, x: torch.Tensor) -> Any:
+            _, inner = torch.while_loop(
+                lambda j, y: j < i,
+                lambda j, y: (j + 1, y + j),
+                (torch.zeros_like(i), x * 0),
+            )
+            return i + 1, x + inner
+
+        start = torch.tensor(0)
+        return torch.while_loop(lambda i, x: i < 4, outer, (start, x))
+
+    check(grown, ROWS)
