@@ -47,8 +47,8 @@ bool isSometimesView(const Operator &op);
 /// or that write to a second tensor.
 bool isIrregular(llvm::StringRef name);
 
-/// Which axis of a tensor of this rank each axis of a permuting view is; nothing
-/// for a call that permutes no such tensor.
+/// Which axis of a tensor of this rank each axis of a permuting view is;
+/// nothing for a call that permutes no such tensor.
 std::optional<llvm::SmallVector<int64_t>> permutationOf(const Node &node,
                                                         int64_t rank);
 
