@@ -109,7 +109,7 @@ TEST_F(Unfinished, WhenThereAreTooManySteps) {
     options.stepLimit = limit;
     states.clear();
     load(twoStates(), options);
-    EXPECT_FAULT(call->run(), "more steps than LoadOptions::stepLimit");
+    EXPECT_FAULT(call->run(), "more steps than the limit");
     expectStates(0, 0, 0);
   }
 }

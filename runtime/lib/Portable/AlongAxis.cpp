@@ -179,24 +179,31 @@ size_t portable::scratchOfSort(const Invocation &call) {
   return hasRows ? size_t(input.extents[size_t(axis)]) * sizeof(int64_t) : 0;
 }
 
-/// Calls `store` with each row of the output and the order of its elements:
-/// those that are equal stay in order, and NaN comes last in both directions.
+/// The order of the elements of a row: those that are equal stay in order, and
+/// NaN comes last in both directions. Not a part of what is done with it: it is
+/// the same code for every type of a result.
+template <typename T>
+static void sortRow(const Row<const T> &from, bool isDescending,
+                    std::span<int64_t> order) {
+  std::iota(order.begin(), order.end(), 0);
+  std::sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
+    auto x = ComputeType<T>(from[a]);
+    auto y = ComputeType<T>(from[b]);
+    if (isNaN(x) || isNaN(y))
+      return isNaN(x) == isNaN(y) ? a < b : isNaN(y);
+    return x == y ? a < b : isDescending ? x > y : x < y;
+  });
+}
+
+/// Calls `store` with each row of the output and the order of its elements.
 template <typename T, typename Out, typename Store>
 static void sortRows(const Invocation &call, Store &&store) {
   const Tensor &input = call.input();
   int axis = int(call.number(0));
-  bool isDescending = call.number(1) != 0;
   Scratch<int64_t> scratch(call, input.extents[size_t(axis)]);
   std::span<int64_t> order = scratch.numbers();
   forEachRow<T, Out>(input, call.output(), axis, [&](auto from, auto to) {
-    std::iota(order.begin(), order.end(), 0);
-    std::sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
-      auto x = ComputeType<T>(from[a]);
-      auto y = ComputeType<T>(from[b]);
-      if (isNaN(x) || isNaN(y))
-        return isNaN(x) == isNaN(y) ? a < b : isNaN(y);
-      return x == y ? a < b : isDescending ? x > y : x < y;
-    });
+    sortRow<T>(from, call.number(1) != 0, order);
     store(from, to, order);
   });
 }

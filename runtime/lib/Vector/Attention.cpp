@@ -115,20 +115,6 @@ inline void multiply(const float *a, int64_t step, const float *b,
     store(c + r * kQueries + v * kWidth, sums[r][v]);
 }
 
-/// Of the last rows, fewer than R: as many as there are at once, because one
-/// row alone waits for its own sums.
-template <Side side, Start start, int R, int V>
-inline void multiplyLast(const float *a, int64_t step, const float *b,
-                         int64_t depth, float *c, const float *factors,
-                         int64_t rows) {
-  if constexpr (R > 1) {
-    if (rows == R - 1)
-      multiply<side, start, R - 1, V>(a, step, b, depth, c, factors);
-    else
-      multiplyLast<side, start, R - 1, V>(a, step, b, depth, c, factors, rows);
-  }
-}
-
 /// How many vectors of lanes a tile has at most, and rows then and otherwise:
 /// so that all sums are in registers.
 constexpr int kVectors = CORTEN_BY_LEVEL(4, 2, 4);
@@ -150,20 +136,30 @@ inline void withVectors(int64_t lanes, Function &&function) {
   }
 }
 
+/// Of any number of rows, R at a time and then fewer: not a loop of its own for
+/// every number that may be left.
+template <Side side, Start start, int R, int V>
+inline void multiplyRows(const float *a, int64_t step, const float *b,
+                         int64_t depth, float *c, const float *factors,
+                         int64_t rows) {
+  int64_t rowStep = side == Side::Rows ? step : 1;
+  int64_t i = 0;
+  for (; i + R <= rows; i += R)
+    multiply<side, start, R, V>(a + i * rowStep, step, b, depth,
+                                c + i * kQueries, factors);
+  if constexpr (R > 1)
+    multiplyRows<side, start, (R > 4 ? 4 : R / 2), V>(
+        a + i * rowStep, step, b, depth, c + i * kQueries, factors, rows - i);
+}
+
 /// Of any number of rows and vectors of lanes.
 template <Side side, Start start>
 void product(const float *a, int64_t step, const float *b, int64_t depth,
              float *c, const float *factors, int64_t rows, int64_t lanes) {
   withVectors<kVectors>(lanes, [&]<int V>(int64_t lane) {
     constexpr int R = V == kVectors ? kRowsOfWide : kRowsOfNarrow;
-    int64_t rowStep = side == Side::Rows ? step : 1;
-    int64_t i = 0;
-    for (; i + R <= rows; i += R)
-      multiply<side, start, R, V>(a + i * rowStep, step, b + lane, depth,
-                                  c + i * kQueries + lane, factors + lane);
-    multiplyLast<side, start, R, V>(a + i * rowStep, step, b + lane, depth,
-                                    c + i * kQueries + lane, factors + lane,
-                                    rows - i);
+    multiplyRows<side, start, R, V>(a, step, b + lane, depth, c + lane,
+                                    factors + lane, rows);
   });
 }
 

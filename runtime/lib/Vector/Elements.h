@@ -156,9 +156,11 @@ inline void storeLanes(const int32_t *from, typename Element::Type *to,
   }
 }
 
-/// Elements of a row as floats, with zeros up to a whole vector.
-inline void readFloats(const tile::Rows &rows, int64_t row, int64_t first,
-                       int64_t count, float *to) {
+/// Elements of a row as floats, with zeros up to a whole vector. Of all types,
+/// so one copy in a source is enough.
+__attribute__((noinline)) inline void readFloats(const tile::Rows &rows,
+                                                 int64_t row, int64_t first,
+                                                 int64_t count, float *to) {
   withElement(rows.type, [&]<typename Element>() {
     using Type = typename Element::Type;
     const Type *from = static_cast<const Type *>(rows.data) +
@@ -168,8 +170,10 @@ inline void readFloats(const tile::Rows &rows, int64_t row, int64_t first,
 }
 
 /// Floats, of which whole vectors are read, as elements of a row.
-inline void writeFloats(const float *from, const tile::Rows &rows, int64_t row,
-                        int64_t first, int64_t count) {
+__attribute__((noinline)) inline void writeFloats(const float *from,
+                                                  const tile::Rows &rows,
+                                                  int64_t row, int64_t first,
+                                                  int64_t count) {
   withElement(rows.type, [&]<typename Element>() {
     using Type = typename Element::Type;
     storeLanes<Element, true>(reinterpret_cast<const int32_t *>(from),
