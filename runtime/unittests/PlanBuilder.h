@@ -90,7 +90,7 @@ public:
       bytes = mul(bytes, extent);
     return bytes;
   }
-  int32_t arena(Sizes shape, ElementType type = ElementType::F32) {
+  int32_t arena(const Sizes &shape, ElementType type = ElementType::F32) {
     return value(buffer(plan::Storage::Arena, -1, bytesOf(type, shape)), type,
                  shape);
   }

@@ -29,6 +29,7 @@ inline LoadOptions bounded() {
 /// A shape that a parameter allows, if that is a small one.
 inline std::vector<int64_t> shapeOf(const Parameter &parameter) {
   std::vector<int64_t> shape;
+  shape.reserve(parameter.axes.size());
   for (const Axis &axis : parameter.axes)
     shape.push_back(std::clamp<int64_t>(axis.isFixed() ? axis.low : 2,
                                         std::clamp<int64_t>(axis.low, 0, 64),

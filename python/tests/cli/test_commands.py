@@ -17,6 +17,7 @@ import typing
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin, is_typeddict
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -688,6 +689,11 @@ class TestHelp:
             shutil.copytree(classifier.path, tmp_path / f"{name}.aimodel")
         for name in ("model", "encoder", "decoder"):
             shutil.copy(classifier.archive, tmp_path / f"{name}.pt2")
+        # What the program gives for what it was exported with.
+        ((example,), _) = torch.export.load(classifier.archive).example_inputs
+        np.save(tmp_path / "image.npy", example.numpy())
+        words = ("model.pt2", "--input", "image=image.npy", "--output", "outputs.npz")
+        assert corten("run", *words, cwd=tmp_path).status == 0
         rows = torch.randn(5, 3, 8, 8).numpy()
         image = pa.FixedShapeTensorArray.from_numpy_ndarray(rows)
         table = pa.table({"id": range(5), "image": image})

@@ -157,9 +157,9 @@ template <Side side, Start start>
 void product(const float *a, int64_t step, const float *b, int64_t depth,
              float *c, const float *factors, int64_t rows, int64_t lanes) {
   withVectors<kVectors>(lanes, [&]<int V>(int64_t lane) {
-    constexpr int R = V == kVectors ? kRowsOfWide : kRowsOfNarrow;
-    multiplyRows<side, start, R, V>(a, step, b + lane, depth, c + lane,
-                                    factors + lane, rows);
+    constexpr int kRows = V == kVectors ? kRowsOfWide : kRowsOfNarrow;
+    multiplyRows<side, start, kRows, V>(a, step, b + lane, depth, c + lane,
+                                        factors + lane, rows);
   });
 }
 
