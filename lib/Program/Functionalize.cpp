@@ -170,14 +170,24 @@ std::optional<Obstacle> Functionalizer::run() {
   return obstacle;
 }
 
+/// Whether a call may be there for its effect. Marked modules may have had one,
+/// and outlining finds out. Of a user's operator that a file calls nothing is
+/// known but its name: it may write to what it is given.
+static bool mayHaveEffect(const Node &node) {
+  const Operator &op = *node.callee;
+  if (op.nameSpace == kMarkNamespace)
+    return true;
+  constexpr StringRef kOwn[] = {"aten", "prims", "higher_order", "_operator"};
+  return op.parameters.empty() && !node.arguments.empty() &&
+         !llvm::is_contained(kOwn, op.nameSpace);
+}
+
 /// Without writes, what no output needs has no effect. A decomposition drops it
-/// too, such as random numbers that only training would use. Calls of marked
-/// modules stay: they may have had an effect, and outlining finds out.
+/// too, such as random numbers that only training would use.
 void Functionalizer::dropDead() {
   size_t numOutputs = graph.outputs.size();
   for (const Node *node : graph.nodes)
-    if (node->kind == Node::Kind::Call &&
-        node->callee->nameSpace == kMarkNamespace)
+    if (node->kind == Node::Kind::Call && mayHaveEffect(*node))
       graph.outputs.push_back(Argument::node(node));
   llvm::DenseSet<const Node *> live = liveNodes(graph);
   graph.outputs.resize(numOutputs);

@@ -20,10 +20,20 @@ using llvm::Twine;
 // Operators without a lowering
 //===----------------------------------------------------------------------===//
 
-/// Whether torch can take the operator out of a program.
+/// Whether torch takes the operator out of a program that it decomposes. Of the
+/// higher-order ones that is only so for regions without gradients or with
+/// automatic casts; what a user's operator writes becomes a value, the operator
+/// stays.
 static bool isDecomposed(const Operator &op) {
-  return op.mutates || op.nameSpace == "higher_order" ||
-         (op.nameSpace == "aten" && pt2::isDecomposed(op.name));
+  if (op.nameSpace == "higher_order")
+    return op.name.starts_with("wrap_with_");
+  return op.nameSpace == "aten" && (op.mutates || pt2::isDecomposed(op.name));
+}
+
+/// Torch may leave a write in a branch or the body of a loop as it is.
+static bool isNestedWrite(const UnsupportedOperator &entry) {
+  return entry.op->mutates &&
+         llvm::any_of(entry.uses, [](const auto &use) { return use.isNested; });
 }
 
 /// What to do about operators without a lowering.
@@ -37,6 +47,11 @@ static std::string remedies(llvm::ArrayRef<UnsupportedOperator> found) {
     text += "\nFix: only torch can decompose " + llvm::join(decomposed, ", ") +
             ": call run_decompositions(coreai_torch.get_decomp_table()) before "
             "saving the program.";
+  if (llvm::any_of(found, isNestedWrite))
+    text +=
+        "\nA write inside cond or while_loop that is still there then cannot "
+        "be decomposed: return the new value, and copy_() it to its place "
+        "after the call.";
   if (!others.empty())
     text += "\nFix: no decomposition replaces " + llvm::join(others, ", ") +
             ": change the model, or convert it in Python, where TorchConverter "

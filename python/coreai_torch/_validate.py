@@ -125,8 +125,9 @@ def check_supported(
         )
         if any(o[2] and any(use[-1] for use in o[3]) for o in decomposable):
             fix += (
-                "\nA write inside cond or while_loop cannot be decomposed: return "
-                "the new value, and copy_() it to its place after the call."
+                "\nA write inside cond or while_loop that is still there then cannot "
+                "be decomposed: return the new value, and copy_() it to its place "
+                "after the call."
             )
         raise ValueError(
             _message(entrypoint_name, "non-decomposed ops", decomposable) + fix

@@ -151,6 +151,28 @@ def test_a_decomposition_is_no_remedy_for_a_decomposed_program(tmp_path):
     assert "register_torch_lowering" in str(caught.value)
 
 
+def test_nor_for_operators_that_stay_when_torch_decomposes(tmp_path):
+    """A user's operator that writes becomes the argument of a higher-order one."""
+
+    @torch.library.custom_op("test_examples::write", mutates_args=("x",))
+    def write(x: torch.Tensor) -> None:
+        x.add_(1)
+
+    class Writes(torch.nn.Module):
+        def forward(self, x):
+            y = x * 2
+            torch.ops.test_examples.write(y)
+            return y
+
+    exported = torch.export.export(Writes(), (torch.ones(3),))
+    for program in (exported, exported.run_decompositions()):
+        torch.export.save(program, tmp_path / "model.pt2")
+        with pytest.raises(ValueError, match="has no lowering") as caught:
+            corten.convert_pt2(tmp_path / "model.pt2")
+        assert "run_decompositions" not in str(caught.value)
+        assert "register_torch_lowering" in str(caught.value)
+
+
 def _with_examples(saved, tmp_path, data):
     path = tmp_path / "changed.pt2"
     with zipfile.ZipFile(saved[0]) as archive, zipfile.ZipFile(path, "w") as changed:
