@@ -99,7 +99,7 @@ def test_a_fault_of_its_own_is_no_difference(
     def fail(*_: object, **__: object) -> None:
         raise RuntimeError("a fault")
 
-    monkeypatch.setattr("coreai_torch.verify", fail)
+    monkeypatch.setattr("coreai_torch.debugging._verify_command.compare", fail)
     text = verify("model.pt2", status=_command.Exit.FAULT)
     assert text.startswith("Traceback")
     assert "RuntimeError: a fault" in text
