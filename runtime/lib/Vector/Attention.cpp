@@ -89,12 +89,14 @@ inline void multiply(const float *a, int64_t step, const float *b,
                      int64_t depth, float *c, const float *factors) {
   F sums[R][V];
   CORTEN_UNROLL
-  for (int r = 0; r != R; ++r)
+  for (int r = 0; r != R; ++r) {
     CORTEN_UNROLL
-  for (int v = 0; v != V; ++v)
-    sums[r][v] = start == Start::Nothing ? F{}
-                                         : load(c + r * kQueries + v * kWidth) *
-                                               load(factors + v * kWidth);
+    for (int v = 0; v != V; ++v)
+      sums[r][v] = start == Start::Nothing
+                       ? F{}
+                       : load(c + r * kQueries + v * kWidth) *
+                             load(factors + v * kWidth);
+  }
   for (int64_t k = 0; k != depth; ++k) {
     F lanes[V];
     CORTEN_UNROLL
@@ -109,16 +111,17 @@ inline void multiply(const float *a, int64_t step, const float *b,
     }
   }
   CORTEN_UNROLL
-  for (int r = 0; r != R; ++r)
+  for (int r = 0; r != R; ++r) {
     CORTEN_UNROLL
-  for (int v = 0; v != V; ++v)
-    store(c + r * kQueries + v * kWidth, sums[r][v]);
+    for (int v = 0; v != V; ++v)
+      store(c + r * kQueries + v * kWidth, sums[r][v]);
+  }
 }
 
 /// How many vectors of lanes a tile has at most, and rows then and otherwise:
 /// so that all sums are in registers.
 constexpr int kVectors = CORTEN_BY_LEVEL(4, 2, 4);
-constexpr int kRowsOfWide = CORTEN_BY_LEVEL(6, 6, 6);
+constexpr int kRowsOfWide = 6;
 constexpr int kRowsOfNarrow = CORTEN_BY_LEVEL(8, 6, 8);
 
 /// Calls `function.template operator()<V>(lane)` for all vectors of lanes, some
