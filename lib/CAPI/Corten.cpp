@@ -4,6 +4,8 @@
 
 #include "corten/C/Corten.h"
 
+#include "Weights.h"
+
 #include "corten/C/Handles.h"
 #include "corten/Inspect/Archive.h"
 #include "corten/Model/Convert.h"
@@ -188,10 +190,7 @@ CortenError *cortenConvert(const CortenProgramFile *const *files, size_t count,
   CortenConvertOptions how = take(options);
   conversion.release = how.release != 0;
   conversion.optimize = how.optimize != 0;
-  if (how.weights)
-    conversion.weights.folder = how.weights;
-  for (size_t i = 0; i != how.tiedCount; ++i)
-    conversion.weights.tied.push_back({how.tiedNames[i], how.tiedStored[i]});
+  conversion.weights = capi::weightsOf(how);
   llvm::Expected<ConvertedFiles> converted = convertFiles(programs, conversion);
   if (!converted)
     return fail(converted.takeError());

@@ -5,6 +5,8 @@
 
 #include "corten/Model/Engine.h"
 
+#include "Weights.h"
+
 #include "corten/C/Handles.h"
 
 using namespace corten;
@@ -14,8 +16,8 @@ CortenError *cortenEngineLoad(const char *path,
                               CortenEngine **engine) {
   if (!path)
     return capi::makeError("no path of a model");
-  llvm::Expected<LoadedModel> loaded =
-      loadForEngine(path, capi::loadOptions(options));
+  llvm::Expected<LoadedModel> loaded = loadForEngine(
+      path, capi::loadOptions(options), capi::weightsOf(capi::take(options)));
   if (!loaded)
     return capi::makeError(llvm::toString(loaded.takeError()));
   *engine =

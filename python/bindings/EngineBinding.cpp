@@ -6,6 +6,7 @@
 #include "Bindings.h"
 #include "EngineCalls.h"
 #include "Errors.h"
+#include "Weights.h"
 #include "WithoutGil.h"
 
 #include "corten/Handover/Receive.h"
@@ -470,13 +471,15 @@ void corten::bindings::bindEngine(nb::module_ &module) {
       [](const std::string &path, std::optional<int> threads,
          std::optional<bool> check, const std::optional<std::string> &precision,
          bool withMetalKernels, std::optional<size_t> memoryLimit,
-         const std::string &asset) {
+         const std::string &asset, const std::string &weights,
+         const TiedPairs &tied) {
         WithoutGil unlock;
         auto options = optionsOf(threads, check, precision, memoryLimit);
         options.assetPath = asset;
         if (withMetalKernels)
           options.foreign = metalKernels();
-        LoadedModel loaded = bindings::unwrap(loadForEngine(path, options));
+        LoadedModel loaded = bindings::unwrap(
+            loadForEngine(path, options, weightSource(weights, tied)));
         return std::pair(
             std::make_shared<Engine>(std::move(loaded.model), path),
             std::move(loaded.warnings));
@@ -485,6 +488,7 @@ void corten::bindings::bindEngine(nb::module_ &module) {
       nb::arg("precision").none() = nb::none(),
       nb::arg("metal_kernels") = false,
       nb::arg("memory_limit").none() = nb::none(), nb::arg("asset") = "",
+      nb::arg("weights") = "", nb::arg("tied") = TiedPairs(),
       "A model, and warnings. Raises ValueError.");
   module.def(
       "compile_model",

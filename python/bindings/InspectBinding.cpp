@@ -5,6 +5,7 @@
 
 #include "Bindings.h"
 #include "Errors.h"
+#include "Weights.h"
 #include "WithoutGil.h"
 
 #include "corten/Inspect/Archive.h"
@@ -200,14 +201,11 @@ void corten::bindings::bindInspect(nb::module_ &module) {
   module.def(
       "convert_files",
       [](const std::vector<ProgramFile> &files, bool release, bool optimize,
-         std::string weights,
-         const std::vector<std::pair<std::string, std::string>> &tied) {
+         std::string weights, const TiedPairs &tied) {
         ConvertFilesOptions options;
         options.release = release;
         options.optimize = optimize;
-        options.weights.folder = std::move(weights);
-        for (const auto &[name, stored] : tied)
-          options.weights.tied.push_back({name, stored});
+        options.weights = weightSource(std::move(weights), tied);
         ConvertedFiles converted =
             bindings::unwrap(convertFiles(files, options));
         return std::pair(std::move(converted.model),

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from corten import _native
 from corten._model import Model
-from corten._text import path_text
+from corten._text import path_text, ties_of
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from coreai.authoring import AIProgram
 
     from corten._text import StrPath
@@ -37,6 +39,8 @@ def load(
     metal_kernels: bool = False,
     memory_limit: int | None = None,
     asset: StrPath | None = None,
+    weights: StrPath | None = None,
+    tied: Mapping[str, str] | None = None,
 ) -> _native.CompiledModel:
     """Load a model for the engine: an asset, a plan, or a ``.pt2`` file.
 
@@ -53,7 +57,9 @@ def load(
     program are. ``memory_limit`` is how many bytes the tensors of all calls may have
     at once, and results and states as many again; a call that needs more raises.
     ``asset`` says where the asset of a plan is, if it is no longer where it was when
-    the plan was made.
+    the plan was made. ``weights`` is a folder of safetensors files that the weights
+    of a ``.pt2`` file are in, by name, and ``tied`` what is in there under another
+    name only, both as for ``corten.convert_pt2``.
 
     Raises ``ValueError`` for what cannot be read, compiled or run here.
     """
@@ -66,6 +72,8 @@ def load(
         metal_kernels,
         memory_limit,
         "" if asset is None else path_text(asset),
+        "" if weights is None else path_text(weights),
+        ties_of(tied),
     )
     for message in messages:
         warnings.warn(message, stacklevel=2)

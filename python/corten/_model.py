@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, TextIO, cast
 
 from corten import _native
-from corten._text import json_text, path_text, utf8, value_names
+from corten._text import json_text, path_text, ties_of, utf8, value_names
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -250,10 +250,7 @@ def convert_pt2(
         for name, file in programs.items()
     ]
     folder = path_text(weights) if weights is not None else ""
-    ties = [
-        (utf8(name, "a weight"), utf8(stored, "a weight"))
-        for name, stored in (tied or {}).items()
-    ]
+    ties = ties_of(tied)
     model, messages = _native.convert_files(files, release, optimize, folder, ties)
     for message in messages:
         warnings.warn(message, stacklevel=2)

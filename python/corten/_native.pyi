@@ -682,6 +682,8 @@ def load_model(
     metal_kernels: bool = False,
     memory_limit: int | None = None,
     asset: str = "",
+    weights: str = "",
+    tied: Sequence[tuple[str, str]] = (),
 ) -> tuple[CompiledModel, list[str]]: ...
 def compile_model(
     model: Model,

@@ -44,6 +44,14 @@ def _name(value: Any, parameter: str) -> str:
     return utf8(value, f"a name of {parameter}")
 
 
+def ties_of(tied: Mapping[str, str] | None) -> list[tuple[str, str]]:
+    """Return weights and what a folder has them as, checked."""
+    return [
+        (utf8(name, "a weight"), utf8(stored, "a weight"))
+        for name, stored in (tied or {}).items()
+    ]
+
+
 def value_names(value: Names | None, parameter: str) -> list[str] | dict[str, str]:
     """Return what ``parameter`` says, checked."""
     if value is None:

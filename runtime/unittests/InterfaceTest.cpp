@@ -229,6 +229,11 @@ TEST(Interface, Faults) {
   EXPECT_EQ(text(corten::Engine::load("model.aimodel/")),
             "model.aimodel: the runtime alone loads plans: make one with "
             "`corten compile`, or link libcorten");
+  corten::LoadOptions withWeights;
+  withWeights.weights = "weights";
+  EXPECT_EQ(text(corten::Engine::load("model.cplan", withWeights)),
+            "model.cplan is a plan, which has its own weights: only NAME.pt2 "
+            "takes them from a folder");
   EXPECT_EQ(text(corten::Engine::load("no\xffwhere.cplan"))
                 .rfind("no\xef\xbf\xbdwhere.cplan: ", 0),
             0u);

@@ -161,19 +161,15 @@ public:
                        pointers(file.stateOriginals)});
       all.push_back(&given.back());
     }
-    std::vector<const char *> tiedNames, tiedStored;
-    for (const auto &[name, stored] : options.tied) {
-      tiedNames.push_back(name.c_str());
-      tiedStored.push_back(stored.c_str());
-    }
+    detail::TiedNames tied(options.tied);
     CortenConvertOptions how = {
         sizeof(CortenConvertOptions),
         options.release,
         options.weights.empty() ? nullptr : options.weights.c_str(),
         options.optimize,
-        tiedNames.data(),
-        tiedStored.data(),
-        tiedNames.size()};
+        tied.names.data(),
+        tied.stored.data(),
+        tied.names.size()};
     CortenModel *model = nullptr;
     if (CortenError *error =
             cortenConvert(all.data(), all.size(), &how, &model))

@@ -229,11 +229,27 @@ def test_what_is_run_has_the_weights_of_the_folder(folder, tmp_path):
     assert answer.status == 0, answer.out
 
 
+def test_a_model_that_is_loaded_takes_the_weights_too(folder, tmp_path):
+    tokens = torch.tensor([[1, 2, 3], [7, 0, 39]], dtype=torch.int32)
+    whole = corten.load(archive(tmp_path, "cpu"))["main"]
+    meta = archive(tmp_path)
+    with pytest.raises(ValueError, match="Fix: name the folder of safetensors"):
+        corten.load(meta)
+    ties = {"head.weight": "embed.weight"}
+    given = corten.load(meta, weights=folder, tied=ties)["main"]
+    for expected, actual in zip(
+        whole(tokens).values(), given(tokens).values(), strict=True
+    ):
+        assert torch.equal(torch.from_dlpack(expected), torch.from_dlpack(actual))
+
+
 def test_only_programs_take_weights_from_a_folder(folder, tmp_path):
     corten.convert_pt2(archive(tmp_path, "cpu")).save(tmp_path / "model.aimodel")
     answer = command("run", tmp_path / "model.aimodel", "--weights", folder)
     assert answer.status == 2
     assert "has its own weights" in answer.err
+    with pytest.raises(ValueError, match="has its own weights"):
+        corten.load(tmp_path / "model.aimodel", weights=folder)
 
 
 def test_verifying_takes_the_weights_too(folder, tmp_path):

@@ -18,6 +18,9 @@ CortenError *cortenEngineLoad(const char *path,
     return capi::makeError(name +
                            ": the runtime alone loads plans: make one with "
                            "`corten compile`, or link libcorten");
+  if (capi::take(options).weights)
+    return capi::makeError(name + " is a plan, which has its own weights: only "
+                                  "NAME.pt2 takes them from a folder");
   runtime::Expected<std::shared_ptr<runtime::Model>> model =
       runtime::Model::load(path, capi::loadOptions(options));
   if (!model)

@@ -24,6 +24,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <map>
 #include <memory>
 #include <string>
 #include <type_traits>
@@ -321,6 +322,12 @@ struct LoadOptions {
   /// or nothing: as it says. "fast_math", alone or after a comma, allows forms
   /// of convolutions that lose up to a digit. A plan has its own.
   std::string precision;
+  /// A folder of safetensors files that the weights of a program (NAME.pt2) are
+  /// in, by name; empty if it has its own.
+  std::string weights;
+  /// Weights that the folder has under another name only, because the model
+  /// ties them, and those names.
+  std::map<std::string, std::string> tied;
 };
 
 /// A model that is loaded.
@@ -329,7 +336,8 @@ public:
   /// Loads a plan; with libcorten also an asset or a program.
   static Result<Engine> load(const std::string &path,
                              const LoadOptions &options = {}) {
-    CortenLoadOptions given = c(options);
+    detail::TiedNames tied(options.tied);
+    CortenLoadOptions given = c(options, tied);
     CortenEngine *engine = nullptr;
     if (CortenError *error = cortenEngineLoad(path.c_str(), &given, &engine))
       return detail::take(error);
@@ -339,7 +347,8 @@ public:
   /// the engine.
   static Result<Engine> load(const void *plan, std::size_t byteCount,
                              const LoadOptions &options = {}) {
-    CortenLoadOptions given = c(options);
+    detail::TiedNames tied(options.tied);
+    CortenLoadOptions given = c(options, tied);
     CortenEngine *engine = nullptr;
     if (CortenError *error =
             cortenEngineLoadPlan(plan, byteCount, &given, &engine))
@@ -403,14 +412,19 @@ public:
 private:
   explicit Engine(CortenEngine *engine) : handle(engine, cortenEngineFree) {}
 
-  static CortenLoadOptions c(const LoadOptions &options) {
+  static CortenLoadOptions c(const LoadOptions &options,
+                             const detail::TiedNames &tied) {
     return {sizeof(CortenLoadOptions),
             options.threads,
             options.frames,
             options.memoryLimit,
             options.check,
             options.asset.empty() ? nullptr : options.asset.c_str(),
-            options.precision.empty() ? nullptr : options.precision.c_str()};
+            options.precision.empty() ? nullptr : options.precision.c_str(),
+            options.weights.empty() ? nullptr : options.weights.c_str(),
+            tied.names.data(),
+            tied.stored.data(),
+            tied.names.size()};
   }
   Result<State> createState(const std::string &name, const std::int64_t *shape,
                             std::size_t rank) const {

@@ -8,10 +8,12 @@
 #include "corten/C/Common.h"
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
 #include <variant>
+#include <vector>
 
 namespace corten {
 // Apart from what the library is made of inside.
@@ -76,6 +78,19 @@ inline std::optional<std::int64_t> known(std::int64_t size) {
     return std::nullopt;
   return size;
 }
+
+/// Names of weights that are tied, as C takes them; of a map that stays longer.
+struct TiedNames {
+  explicit TiedNames(const std::map<std::string, std::string> &tied) {
+    for (const auto &[name, stored] : tied) {
+      names.push_back(name.c_str());
+      this->stored.push_back(stored.c_str());
+    }
+  }
+
+  std::vector<const char *> names;
+  std::vector<const char *> stored;
+};
 
 inline Dimension dimension(const CortenDimension &from) {
   return {known(from.size), known(from.min), known(from.max)};

@@ -107,6 +107,18 @@ typedef struct CortenLoadOptions {
    * convolutions that lose up to a digit. A plan has its own.
    */
   const char *precision;
+  /**
+   * A folder of safetensors files that the weights of a program (NAME.pt2) are
+   * in, by name; NULL if it has its own.
+   */
+  const char *weights;
+  /**
+   * Weights that the folder has under another name only, because the model ties
+   * them, and those names: two arrays of `tiedCount`.
+   */
+  const char *const *tiedNames;
+  const char *const *tiedStored;
+  size_t tiedCount;
 } CortenLoadOptions;
 
 /**
