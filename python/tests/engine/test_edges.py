@@ -183,7 +183,32 @@ INDEXED: dict[str, Callable[[torch.Tensor, torch.Tensor], Any]] = {
     "scatter_add": lambda x, i: x.scatter_add(0, i, x[:2]),
     "index_put": lambda x, i: x.index_put((i[0],), x[0]),
     "index_copy": lambda x, i: x.index_copy(0, i[0, 2:], x[:2]),
+    "index_add": lambda x, i: x.index_add(0, i[0, 2:], x[:2]),
+    "index_put_accumulate": lambda x, i: x.index_put((i[0],), x[0], accumulate=True),
+    "index_fill": lambda x, i: x.index_fill(0, i[0], 4.0),
+    "index_reduce": lambda x, i: x.index_reduce(0, i[0, 2:], x[:2], "amax"),
+    "embedding": lambda x, i: F.embedding(i, x),
+    "take": lambda x, i: x.flatten()[:3].take(i),
+    "put": lambda x, i: x.flatten()[:3].put(i[0, :2], x[0, :2]),
 }
+
+
+def test_one_of_two_axes_is_out_of_range() -> None:
+    """No other row is meant."""
+
+    def added(x: torch.Tensor, i: torch.Tensor, j: torch.Tensor) -> torch.Tensor:
+        return x.index_put((i, j), x[0, :2], accumulate=True)
+
+    i, j = torch.tensor([0, -1]), torch.tensor([3, -4])
+    program = convert(export(Wrapped(added), (ROWS, i, j)))
+    function = corten.compile(program, check=True)["main"]
+    actual = torch.from_dlpack(
+        next(iter(function(ROWS, *map(narrow, (i, j))).values()))
+    )
+    torch.testing.assert_close(actual, added(ROWS, i, j))
+    for wrong in ([0, 4], [0, -5]):
+        with pytest.raises(RuntimeError, match="is out of range"):
+            function(ROWS, narrow(i), torch.tensor(wrong, dtype=torch.int32))
 
 
 @pytest.mark.parametrize("name", INDEXED)

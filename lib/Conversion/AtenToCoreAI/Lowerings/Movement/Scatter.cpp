@@ -384,20 +384,31 @@ static Value writeAt(Value base, const AdvancedIndex &index, Value updates,
 }
 
 /// Row-major number of each position among the first `depth` axes of `base`.
+/// One axis numbers its rows itself, from the end too. Of several, a position
+/// that is out of range in one of them could be another row: it gets a number
+/// that is out of range for all.
 static Value linearize(Value base, Value positions, int64_t depth,
                        Emitter &emit) {
+  if (depth == 1)
+    return emit.mergeAxes(positions, 0, emit.type(positions).getRank());
   SmallVector<Value> extents, strides;
   for (int64_t axis = 0; axis < depth; ++axis) {
     extents.push_back(emit.dim(base, axis));
     strides.push_back(emit.numElements(base, axis + 1, depth));
   }
+  Value ends = emit.joinSizes(extents);
   Value fromEnd = emit.greater(emit.index(0), positions);
-  Value wrapped = emit.where(
-      fromEnd, emit.add(positions, emit.joinSizes(extents)), positions);
-  if (depth > 1)
-    wrapped = emit.mul(wrapped, emit.joinSizes(strides));
-  return emit.reduce<coreai::ReduceSumOp>(
-      wrapped, {emit.type(positions).getRank() - 1}, /*keepDims=*/false);
+  Value wrapped = emit.where(fromEnd, emit.add(positions, ends), positions);
+  Value within = emit.maximum(
+      emit.minimum(wrapped, emit.sub(ends, emit.index(1))), emit.index(0));
+  auto sum = [&](Value x) {
+    return emit.reduce<coreai::ReduceSumOp>(
+        x, {emit.type(positions).getRank() - 1}, /*keepDims=*/false);
+  };
+  Value outside = sum(emit.cast(emit.notEqual(wrapped, within), emit.si32()));
+  return emit.where(emit.greater(outside, emit.index(0)),
+                    emit.numElements(base, 0, depth),
+                    sum(emit.mul(wrapped, emit.joinSizes(strides))));
 }
 
 /// Adds the updates, all of those to one place.
