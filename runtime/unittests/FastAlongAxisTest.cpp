@@ -17,7 +17,9 @@ void fillWithTies(AnyTensor &tensor, std::mt19937 &random) {
   withType(tensor.tensor.type, [&]<typename T>() {
     if constexpr (FloatElement<T> || IntegerElement<T>)
       for (int64_t i = 0; i != tensor.tensor.size(); ++i) {
-        double number = double(random() % 40) - 20;
+        // What has no sign begins at zero.
+        double number = double(random() % 40) -
+                        (std::is_unsigned_v<ComputeType<T>> ? 0 : 20);
         if constexpr (FloatElement<T>) {
           number = random() % 50 == 0 ? std::nan("") : number / 8;
           number = random() % 9 == 0 ? -0.0 : number;

@@ -24,9 +24,17 @@ static_assert(CORTEN_BOOL == int(ElementType::Bool) &&
               CORTEN_UI6 == int(ElementType::UI6) &&
               CORTEN_UI6 + 1 == runtime::kNumElementTypes);
 
-/// Callers of C may give any number.
-static bool isElementType(CortenElementType type) {
-  return unsigned(type) < runtime::kNumElementTypes;
+/// Callers of C may give any number, and C++ must not read one that the
+/// enumeration has no room for.
+static unsigned numberOf(const CortenElementType &type) {
+  unsigned number;
+  static_assert(sizeof(number) == sizeof(type));
+  std::memcpy(&number, &type, sizeof(number));
+  return number;
+}
+
+static bool isElementType(const CortenElementType &type) {
+  return numberOf(type) < runtime::kNumElementTypes;
 }
 
 const char *cortenElementTypeName(CortenElementType type) {
@@ -46,7 +54,7 @@ static runtime::Expected<Tensor> tensorOf(const CortenTensor *given) {
   CortenTensor tensor = take(given);
   if (!isElementType(tensor.elementType))
     return runtime::Error("there is no element type " +
-                          std::to_string(int(tensor.elementType)));
+                          std::to_string(int(numberOf(tensor.elementType))));
   if (tensor.rank > size_t(runtime::kMaxRank))
     return runtime::Error("a tensor has at most " +
                           std::to_string(runtime::kMaxRank) + " axes, not " +
