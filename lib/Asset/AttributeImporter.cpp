@@ -445,9 +445,12 @@ Attribute AttributeImporter::elements(Attribute data, Type type) {
     return {};
   }
   auto complex = dyn_cast<ComplexType>(tensor.getElementType());
-  int64_t width =
-      complex ? int64_t(2) * complex.getElementType().getIntOrFloatBitWidth()
-              : tensor.getElementTypeBitWidth();
+  Type number = complex ? complex.getElementType() : tensor.getElementType();
+  if (!number.isIntOrFloat()) {
+    error() << "constant of type " << type;
+    return {};
+  }
+  int64_t width = int64_t(complex ? 2 : 1) * number.getIntOrFloatBitWidth();
   if (auto resource = dyn_cast<aicode::ResourceAttr>(data)) {
     AsmResourceBlob *blob = resource.getHandle().getBlob();
     StringRef key = resource.getHandle().getKey();

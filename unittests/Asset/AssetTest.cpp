@@ -86,7 +86,11 @@ TEST_F(AssetTest, WhatWasReadIsWrittenByteForByte) {
   std::error_code code;
   int files = 0;
   for (fs::directory_iterator it(CORTEN_TEST_INPUTS, code), end;
-       it != end && !code; it.increment(code), ++files) {
+       it != end && !code; it.increment(code)) {
+    // What was found by fuzzing is no asset.
+    if (!llvm::StringRef(it->path()).ends_with(".mlirb"))
+      continue;
+    ++files;
     std::string bytes = read(it->path());
     ASSERT_EQ(save(bytes, "in.aimodel"), "");
     llvm::Expected<Asset> asset = Asset::open(path("in.aimodel/"));

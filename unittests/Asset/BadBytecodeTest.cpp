@@ -17,13 +17,15 @@ using namespace corten;
 using llvm::StringRef;
 namespace fs = llvm::sys::fs;
 
+/// The files of the corpus that are right.
 static std::vector<std::string> inputs() {
   std::vector<std::string> result;
   std::error_code code;
   for (fs::directory_iterator it(CORTEN_TEST_INPUTS, code), end;
        it != end && !code; it.increment(code))
-    result.push_back(
-        (*llvm::MemoryBuffer::getFile(it->path()))->getBuffer().str());
+    if (StringRef(it->path()).ends_with(".mlirb"))
+      result.push_back(
+          (*llvm::MemoryBuffer::getFile(it->path()))->getBuffer().str());
   return result;
 }
 
@@ -75,6 +77,14 @@ TEST(BadBytecodeTest, DamagedAnywhere) {
       readAll(bytes);
       bytes[place] = before;
     }
+}
+
+TEST(BadBytecodeTest, ConstantOfNoNumbers) {
+  auto file =
+      llvm::MemoryBuffer::getFile(CORTEN_TEST_INPUTS "/constant-of-no-numbers");
+  ASSERT_TRUE(file);
+  EXPECT_NE(readAll((*file)->getBuffer()).find("constant of type"),
+            std::string::npos);
 }
 
 TEST(BadBytecodeTest, Versions) {
