@@ -58,21 +58,24 @@ static Bytes makeUpElements(ScalarType type, size_t numElements) {
 }
 
 /// How many elements a storage has to have for a tensor; nothing if that is no
-/// number.
-static std::optional<int64_t> reachOf(const SavedTensor &tensor) {
-  int64_t reach = tensor.offset;
+/// number, or if the tensor repeats them without bounds.
+static std::optional<int64_t> reachOf(const SavedTensor &tensor,
+                                      int64_t maxElements) {
+  int64_t reach = tensor.offset, count = 1;
   if (tensor.shape.size() != tensor.strides.size() || reach < 0)
     return std::nullopt;
   for (auto [extent, stride] : llvm::zip_equal(tensor.shape, tensor.strides)) {
     int64_t step = 0;
-    if (extent < 0 || stride < 0 ||
+    if (extent < 0 || stride < 0 || llvm::MulOverflow(count, extent, count) ||
+        count > maxElements ||
         (extent > 0 && (llvm::MulOverflow(extent - 1, stride, step) ||
                         llvm::AddOverflow(reach, step, reach))))
       return std::nullopt;
   }
   int64_t end = 0;
-  return llvm::AddOverflow<int64_t>(reach, 1, end) ? std::nullopt
-                                                   : std::optional(end);
+  return llvm::AddOverflow<int64_t>(reach, 1, end) || end > maxElements
+             ? std::nullopt
+             : std::optional(end);
 }
 
 /// One tensor for each that the signature has, of the type and shape that the
@@ -95,8 +98,9 @@ static Payload makeUpWeights(JsonValue program, size_t maxBytes) {
         llvm::consumeError(std::move(error));
         continue;
       }
-      std::optional<int64_t> reach = reachOf(tensor);
-      if (!reach || static_cast<size_t>(*reach) > maxBytes / kWidestElement)
+      std::optional<int64_t> reach =
+          reachOf(tensor, static_cast<int64_t>(maxBytes / kWidestElement));
+      if (!reach)
         continue;
       tensor.storage = makeUpElements(tensor.dtype, *reach);
       weights.add(*name, std::move(tensor));

@@ -95,6 +95,7 @@ CASES = [
     ),
     exact("cat_mixed_types", lambda x, y: torch.cat([x, y]), floats(2, 3), ints(1, 3)),
     exact("cat_bool", lambda x, y: torch.cat([x, y]), bools(2), bools(3)),
+    exact("cat_of_nothing", lambda x: torch.cat([x[:0], torch.empty(0)]), floats(3)),
     exact(
         "cat_empty", lambda x: torch.cat([torch.empty(0), x, x[:, :0]], 1), floats(2, 3)
     ),

@@ -136,8 +136,11 @@ void shapes::checkConcatenation(CheckedCall &call) {
     call.require(fits(shape, expected),
                  "the tensors have different extents off their common axis");
   }
-  if (isFirst)
-    return call.require(!call.list("tensors").empty(), "there is no tensor");
+  if (isFirst) {
+    if (call.list("tensors").empty() || !call.axis("dim", 1))
+      return call.fail("there is no tensor, or it has no such axis");
+    expected = {Size(0)};
+  }
   call.checkResult(expected);
 }
 

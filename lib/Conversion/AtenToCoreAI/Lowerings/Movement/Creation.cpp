@@ -158,12 +158,24 @@ static FailureOr<Value> lowerArange(const AtenNode &node, Emitter &emit) {
 template <bool isLower>
 static FailureOr<Value> lowerTriangleIndices(const AtenNode &node,
                                              Emitter &emit) {
-  int64_t offset = node.integer("offset"), columns = node.integer("col");
+  // Beyond these there would be too many, or no number for them.
+  constexpr int64_t kMostRows = std::numeric_limits<int32_t>::max();
+  constexpr size_t kMostIndices = size_t{1} << 26;
+  int64_t offset = std::clamp(node.integer("offset"), -kMostRows, kMostRows);
+  int64_t columns = std::min(node.integer("col"), kMostRows);
+  // Rows before and after these have nothing in the triangle.
+  int64_t first = isLower ? std::max<int64_t>(-offset, 0) : 0;
+  int64_t last = columns > 0 ? std::min(node.integer("row"), kMostRows) : 0;
+  if (!isLower)
+    last = std::min(last, columns - offset);
   SmallVector<int32_t> rows, cols;
-  for (int64_t row = 0; row < node.integer("row"); ++row) {
+  for (int64_t row = first; row < last; ++row) {
     int64_t diagonal = row + offset;
     int64_t begin = isLower ? 0 : std::max<int64_t>(diagonal, 0);
     int64_t end = isLower ? std::min(diagonal + 1, columns) : columns;
+    if (rows.size() + static_cast<size_t>(end - begin) > kMostIndices)
+      return emit.error(node)
+             << "the triangle has more than " << kMostIndices << " elements";
     for (int64_t col = begin; col < end; ++col) {
       rows.push_back(static_cast<int32_t>(row));
       cols.push_back(static_cast<int32_t>(col));
