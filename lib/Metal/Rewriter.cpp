@@ -149,7 +149,6 @@ private:
   std::string withoutSpaces(Range range) const;
   Error mergeOverload(size_t scope, size_t start, size_t open);
   Error rewriteDirective(size_t i);
-  void rewriteNumber(size_t i);
   Expected<size_t> rewriteShared(size_t start, size_t at);
   Error declareShared(StringRef type, Range declarator, std::string &out);
 
@@ -163,6 +162,22 @@ private:
 };
 
 } // namespace
+
+/// 1.5h is half(1.5f), 2bf is bfloat(2).
+static std::string rewriteNumber(StringRef number) {
+  StringRef digits = number;
+  StringRef type;
+  if (digits.starts_with_insensitive("0x"))
+    return number.str();
+  if (digits.consume_back_insensitive("bf"))
+    type = "bfloat";
+  else if (digits.consume_back_insensitive("h"))
+    type = "half";
+  else
+    return number.str();
+  bool isWhole = digits.find_first_of(".eE") == StringRef::npos;
+  return (type + "(" + digits + (isWhole ? ")" : "f)")).str();
+}
 
 /// What has no counterpart on a CPU.
 static bool isUnsupported(StringRef word) {
@@ -291,7 +306,7 @@ Expected<std::string> Rewriter::run() {
         return std::move(error);
       start = skip(i + 1);
     } else if (token.kind == Token::Kind::Number) {
-      rewriteNumber(i);
+      texts[i] = rewriteNumber(token.text);
     } else if (token.is("coherent") && skip(i + 1) < tokens.size() &&
                tokens[skip(i + 1)].is("(")) {
       size_t end = matching(skip(i + 1));
@@ -358,34 +373,12 @@ Error Rewriter::rewriteDirective(size_t i) {
   // Literals inside of macros.
   if (name.starts_with("define")) {
     std::string result;
-    for (const Token &token : Lexer(text.drop_front()).run()) {
-      tokens.push_back(token);
-      texts.push_back(token.text.str());
-      if (token.kind == Token::Kind::Number)
-        rewriteNumber(tokens.size() - 1);
-      result += texts.back();
-      tokens.pop_back();
-      texts.pop_back();
-    }
+    for (const Token &token : Lexer(text.drop_front()).run())
+      result += token.kind == Token::Kind::Number ? rewriteNumber(token.text)
+                                                  : token.text.str();
     texts[i] = "#" + result;
   }
   return Error::success();
-}
-
-/// 1.5h is half(1.5f), 2bf is bfloat(2).
-void Rewriter::rewriteNumber(size_t i) {
-  StringRef digits = tokens[i].text;
-  if (digits.starts_with_insensitive("0x"))
-    return;
-  StringRef type;
-  if (digits.consume_back_insensitive("bf"))
-    type = "bfloat";
-  else if (digits.consume_back_insensitive("h"))
-    type = "half";
-  else
-    return;
-  bool isWhole = digits.find_first_of(".eE") == StringRef::npos;
-  texts[i] = (type + "(" + digits + (isWhole ? ")" : "f)")).str();
 }
 
 //===----------------------------------------------------------------------===//

@@ -77,15 +77,14 @@ private:
 
   void replace(const Node &node, size_t place, bool isNumber) {
     std::complex<double> imaginary(0, 1);
-    Argument text = Argument::string("wrong");
+    Argument text = Argument::string("wrong"), one = Argument::integer(1);
     Graph empty;
     // Some of these may be right: then it is only about not crashing.
     for (Argument argument :
          {Argument(), Argument::boolean(true), Argument::integer(7),
           Argument::integer(-1), Argument::floating(0.5),
           Argument::complex(&imaginary), Argument::list({}),
-          Argument::list(Argument::integer(1)), values(node).first,
-          values(node).second})
+          Argument::list(one), values(node).first, values(node).second})
       convertWith(node, place, argument);
     // These are no numbers; where one is wanted they are refused, unless
     // nothing looks at it.
