@@ -84,6 +84,53 @@ TEST(Packed, ConvolutionsAreThoseOfTheWeights) {
                   "do not make");
 }
 
+// A step from place to place, a distance of taps, or a margin that is more than
+// memory has.
+TEST(Packed, WindowsThatReachTooFar) {
+  Factors x(ElementType::F32, {2, 4, 7, 6});
+  Factors weights(ElementType::F32, {6, 4, 3, 2});
+  Factors packed = packWeights(weights, 1, ElementType::F32);
+  Factors result(ElementType::F32, {2, 6, 4, 4});
+  constexpr int64_t kFar = 1729382256910270473;
+  for (size_t place = 0; place != 6; ++place)
+    for (int64_t number : {kFar, -kFar}) {
+      std::vector<int64_t> numbers = {2, 1, 1, 2, 1, 0, 1};
+      numbers[place] = number;
+      EXPECT_MENTIONS(run(Kernel::Convolution, {x.tensor, weights.tensor},
+                          result.tensor, numbers),
+                      "do not make");
+      EXPECT_MENTIONS(run(Kernel::MaxPool, {x.tensor}, result.tensor, numbers),
+                      "does not make");
+      numbers.insert(numbers.begin(), {3, 2});
+      EXPECT_MENTIONS(run(Kernel::ConvolutionPacked, {x.tensor, packed.tensor},
+                          result.tensor, numbers),
+                      "do not make");
+    }
+  // Each number is small enough, but not what they make together.
+  EXPECT_MENTIONS(run(Kernel::Convolution, {x.tensor, weights.tensor},
+                      result.tensor,
+                      {int64_t{1} << 36, int64_t{1} << 36, 1, 1, 0, 0, 1}),
+                  "do not make");
+  Factors row(ElementType::F32, {6});
+  EXPECT_MENTIONS(run(Kernel::PadByRule, {row.tensor}, row.tensor,
+                      {0, std::numeric_limits<int64_t>::min()}),
+                  "before the first one");
+}
+
+// Most of the places that are a step apart are outside.
+TEST(Packed, StridesBeyondTheOutput) {
+  Factors x(ElementType::F32, {1, 2, 1});
+  Factors weights(ElementType::F32, {2, 3, 2});
+  Factors near(ElementType::F32, {1, 3, 2}), far(ElementType::F32, {1, 3, 2});
+  ASSERT_EQ(run(Kernel::ConvolutionTransposed, {x.tensor, weights.tensor},
+                near.tensor, {2, 1, 0, 1}),
+            "");
+  ASSERT_EQ(run(Kernel::ConvolutionTransposed, {x.tensor, weights.tensor},
+                far.tensor, {int64_t{1} << 39, 1, 0, 1}),
+            "");
+  EXPECT_EQ(far.difference(near), 0);
+}
+
 TEST(Packed, DepthwiseConvolutions) {
   Factors x(ElementType::F32, {2, 3, 9});
   Factors weights(ElementType::F32, {3, 1, 4});

@@ -155,6 +155,14 @@ TEST(PlanFaults, WhatTheCheckFinds) {
        [&](auto &plan) {
          block(plan).steps[0]->outputs[0] = block(plan).steps[0]->inputs[1];
        }},
+      {"is of an output that has one already",
+       [&](auto &plan) {
+         auto &buffers = block(plan).buffers;
+         auto output = std::ranges::find(
+             buffers, plan::Storage::Output,
+             [](const auto &buffer) { return buffer->storage; });
+         buffers.push_back(std::make_unique<plan::BufferT>(**output));
+       }},
       {"has other parameters than its block",
        [&](auto &plan) { plan.functions[0]->inputs.clear(); }},
       {"there are two functions 'main'",

@@ -123,6 +123,9 @@ TEST(Winograd, RefusesWhatDoesNotFit) {
   EXPECT_EQ(run(Kernel::ConvolutionWinograd, {x.tensor, packed.tensor},
                 output.tensor, {1, 1}),
             "");
+  EXPECT_MENTIONS(run(Kernel::ConvolutionWinograd, {x.tensor, packed.tensor},
+                      output.tensor, {std::numeric_limits<int64_t>::min(), 1}),
+                  "do not make");
   EXPECT_EQ(run(Kernel::ConvolutionWinograd, {x.tensor, other.tensor},
                 output.tensor, {1, 1}),
             "ConvolutionWinograd: " + x.tensor.describe() + " and " +

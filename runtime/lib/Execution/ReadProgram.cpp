@@ -144,6 +144,12 @@ bool BlockReader::readBuffers() {
                     buffer.storage == plan::Storage::Output;
     if (hasBytes && !isSize(buffer.bytes))
       return fail("buffer", i, "has no size");
+    // Memory of a caller is as large as the buffer that is known for it.
+    if (buffer.storage == plan::Storage::Output &&
+        std::ranges::any_of(block.buffers, [&](const Buffer &other) {
+          return other.storage == buffer.storage && other.index == buffer.index;
+        }))
+      return fail("buffer", i, "is of an output that has one already");
     if (!hasBytes)
       buffer.bytes = -1;
     block.buffers.push_back(buffer);

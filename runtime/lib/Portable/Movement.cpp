@@ -4,6 +4,7 @@
 // reversals, repetitions and the parts of a concatenation are views.
 
 #include "Portable.h"
+#include "Window.h"
 
 #include "corten/Runtime/Modes.h"
 
@@ -114,6 +115,10 @@ Error portable::runPadByRule(const Invocation &call) {
     return Error("PadByRule: " + input.describe() + " does not fit " +
                  output.describe());
   auto mode = PaddingMode(call.number(0));
+  for (int64_t before : call.numbers.subspan(1))
+    if (before < -kMostPlaces || before > kMostPlaces)
+      return Error("PadByRule: there are no " + std::to_string(before) +
+                   " elements before the first one");
   for (int axis = 0; axis != input.rank; ++axis)
     if (input.extents[axis] == 0 && output.extents[axis] != 0)
       return Error("PadByRule: an axis without elements cannot be continued");

@@ -4,6 +4,7 @@
 // input does not count.
 
 #include "Portable.h"
+#include "Window.h"
 
 using namespace corten::runtime;
 using namespace corten::runtime::portable;
@@ -65,9 +66,8 @@ static Error checkPool(std::string_view name, const Invocation &call) {
   bool fits = rank >= 1 && output.rank == input.rank &&
               call.numbers.size() == 4 * size_t(rank) &&
               input.extents[0] == output.extents[0] &&
-              input.extents[1] == output.extents[1];
-  for (int i = 0; fits && i != 3 * rank; ++i)
-    fits = call.number(i) > 0;
+              input.extents[1] == output.extents[1] &&
+              hasCountableWindows(call);
   if (!fits)
     return Error(std::string(name) + ": " + input.describe() +
                  " does not make " + output.describe());

@@ -23,6 +23,56 @@ Error portable::otherChannels(std::string_view name, const Invocation &call) {
                " do not fit");
 }
 
+/// How far from the first to the last of `count` at this distance; more than
+/// `kMostPlaces` if that is no number.
+static int64_t reachOf(int64_t count, int64_t distance) {
+  int64_t reach = 0;
+  return __builtin_mul_overflow(std::max<int64_t>(count - 1, 0), distance,
+                                &reach)
+             ? kMostPlaces + 1
+             : reach;
+}
+
+bool portable::isCountable(int64_t places, int64_t kernel, int64_t stride,
+                           int64_t dilation, int64_t before) {
+  return reachOf(places, stride) <= kMostPlaces &&
+         reachOf(kernel, dilation) <= kMostPlaces && kernel <= kMostPlaces &&
+         before >= -kMostPlaces && before <= kMostPlaces;
+}
+
+bool portable::hasCountableWindows(const Invocation &pool) {
+  size_t rank = pool.numbers.size() / 4;
+  for (size_t i = 0; i != rank; ++i) {
+    int64_t kernel = pool.number(i), stride = pool.number(rank + i),
+            dilation = pool.number(2 * rank + i);
+    if (kernel < 1 || stride < 1 || dilation < 1 ||
+        !isCountable(pool.output().extents[i + 2], kernel, stride, dilation,
+                     pool.number(3 * rank + i)))
+      return false;
+  }
+  return true;
+}
+
+/// Whether all that a window sees can be copied to one place, which is then a
+/// question of memory.
+static bool hasCountableRows(const Invocation &call, const Window &window) {
+  const Tensor &input = call.input(0);
+  Place places = spaceOf(call.output());
+  int64_t count = 0;
+  bool overflows =
+      __builtin_mul_overflow(input.extents[0], input.extents[1] + 1, &count) ||
+      count > kMostPlaces;
+  for (int axis = 0; axis != window.rank; ++axis)
+    overflows |=
+        __builtin_mul_overflow(
+            count,
+            reachOf(places[axis], window.strides[axis]) +
+                reachOf(window.kernel[axis], window.dilations[axis]) + 1,
+            &count) ||
+        count > kMostPlaces << 16;
+  return !overflows;
+}
+
 /// Reads the numbers; false if they or the axes are not those of a convolution.
 static bool readNumbers(const Invocation &call, bool hasKernel, bool hasGroups,
                         Window &window) {
@@ -35,6 +85,11 @@ static bool readNumbers(const Invocation &call, bool hasKernel, bool hasGroups,
       input.extents[0] != output.extents[0])
     return false;
   window.rank = int(rank);
+  if (!hasKernel) {
+    if (call.input(1).rank != input.rank)
+      return false;
+    window.kernel = spaceOf(call.input(1));
+  }
   size_t first = hasKernel ? rank : 0;
   for (size_t i = 0; i != rank; ++i) {
     if (hasKernel)
@@ -43,22 +98,22 @@ static bool readNumbers(const Invocation &call, bool hasKernel, bool hasGroups,
     window.dilations[i] = call.number(first + rank + i);
     window.before[i] = call.number(first + 2 * rank + i);
     if (window.kernel[i] < 0 || window.strides[i] < 1 ||
-        window.dilations[i] < 1)
+        window.dilations[i] < 1 ||
+        !isCountable(std::max(input.extents[i + 2], output.extents[i + 2]),
+                     window.kernel[i], window.strides[i], window.dilations[i],
+                     window.before[i]))
       return false;
   }
   if (hasGroups)
     window.groups = call.numbers.back();
-  return window.groups > 0;
+  return window.groups > 0 && hasCountableRows(call, window);
 }
 
 Expected<Window> portable::readWindow(std::string_view name,
                                       const Invocation &call) {
   Window window;
-  const Tensor &weight = call.input(1);
-  if (!readNumbers(call, /*hasKernel=*/false, /*hasGroups=*/true, window) ||
-      weight.rank != call.input(0).rank)
+  if (!readNumbers(call, /*hasKernel=*/false, /*hasGroups=*/true, window))
     return doNotMake(name, call);
-  window.kernel = spaceOf(weight);
   return window;
 }
 

@@ -28,6 +28,18 @@ struct Window {
   int64_t taps() const { return kernel[0] * kernel[1] * kernel[2]; }
 };
 
+/// No tensor has an axis of as many elements.
+inline constexpr int64_t kMostPlaces = int64_t{1} << 40;
+
+/// Whether a window of these numbers sees only places that can be counted: as
+/// many as `places`, each `stride` from the last.
+bool isCountable(int64_t places, int64_t kernel, int64_t stride,
+                 int64_t dilation, int64_t before);
+
+/// Whether the numbers of a pool are those of such windows: extents, strides,
+/// dilations, and what lies before, each for all axes in space.
+bool hasCountableWindows(const Invocation &pool);
+
 /// Of a convolution whose weights have axes in space: strides, dilations,
 /// padding before each axis, groups.
 Expected<Window> readWindow(std::string_view name, const Invocation &call);

@@ -4,6 +4,7 @@
 
 #include "Winograd.h"
 #include "Epilogue.h"
+#include "Window.h"
 
 #include "corten/Runtime/Panels.h"
 
@@ -75,7 +76,10 @@ Error portable::checkWinograd(const Invocation &call) {
               winogradSquare(packed.extents[0]) != 0 &&
               packed.extents[1] == panelCount(output.extents[1]) &&
               packed.extents[2] == x.extents[1] &&
-              packed.extents[3] == kPanelWidth;
+              packed.extents[3] == kPanelWidth && call.numbers.size() == 2;
+  for (size_t i = 0; fits && i != 2; ++i)
+    fits = isCountable(output.extents[i + 2], kWinogradKernel, 1, 1,
+                       call.number(i));
   if (!fits)
     return Error(std::string(kName) + ": " + x.describe() + " and " +
                  packed.describe() + " do not make " + output.describe());

@@ -33,10 +33,17 @@ public:
   void run();
 
 private:
+  /// How many places after a multiple of the stride an axis has.
+  int64_t phases(int axis) const {
+    return std::min(window.strides[size_t(axis)],
+                    std::max<int64_t>(call.output().extents[axis + 2], 1));
+  }
   int64_t sweeps() const {
-    return kind == Weights::Transposed
-               ? window.strides[0] * window.strides[1] * window.strides[2]
-               : 1;
+    int64_t count = 1;
+    for (int axis = 0; kind == Weights::Transposed && axis != window.rank;
+         ++axis)
+      count *= phases(axis);
+    return count;
   }
   /// Writes taps where there is memory for them.
   Sweep sweepAt(int64_t index) const;
@@ -136,8 +143,8 @@ Sweep Convolution::sweepAt(int64_t index) const {
   Tensor &output = sweep.output;
   int64_t offset = 0;
   for (int axis = 0; axis != window.rank; ++axis) {
-    phase[axis] = index % window.strides[axis];
-    index /= window.strides[axis];
+    phase[axis] = index % phases(axis);
+    index /= phases(axis);
     int64_t extent = output.extents[axis + 2];
     offset += phase[axis] * output.steps[axis + 2];
     output.extents[axis + 2] = ceilDivide(

@@ -3,6 +3,7 @@
 // Fast forms of windows over images. If channels are neighbours, all channels
 // of a place at once; else a row of places at once.
 
+#include "../Portable/Window.h"
 #include "../Vector/Images.h"
 #include "../Vector/Variants.h"
 #include "Nest.h"
@@ -37,8 +38,9 @@ struct Windows {
   }
   int64_t taps() const {
     int64_t count = 1;
+    // Of more it does not matter how many there are.
     for (int64_t extent : window)
-      count *= extent;
+      count = std::min(count * extent, kMaxTaps + 1);
     return count;
   }
 };
@@ -52,11 +54,9 @@ static bool acceptsPool(const Invocation &call) {
       call.numbers.size() != 4 * size_t(rank) ||
       tileLane(input.type) != TileLane::F || input.type != output.type ||
       input.extents[0] != output.extents[0] ||
-      input.extents[1] != output.extents[1])
+      input.extents[1] != output.extents[1] ||
+      !portable::hasCountableWindows(call))
     return false;
-  for (int i = 0; i != 3 * rank; ++i)
-    if (call.number(size_t(i)) <= 0)
-      return false;
   return Windows(call).taps() <= kMaxTaps;
 }
 
