@@ -138,13 +138,22 @@ def parametrize(cases: Sequence[Case]) -> Any:
     )
 
 
+def _plain(outputs: Any) -> Any:
+    """Without the named tuples of operators, which torch has no way to save."""
+    if isinstance(outputs, tuple | list):
+        kind = list if isinstance(outputs, list) else tuple
+        return kind(map(_plain, outputs))
+    return outputs
+
+
 class _Function(torch.nn.Module):
     def __init__(self, fn: Callable[..., Any]) -> None:
         super().__init__()
         self.fn = fn
 
     def forward(self, *args: torch.Tensor) -> Any:
-        return self.fn(*args)
+        outputs = self.fn(*args)
+        return _plain(outputs) if ARCHIVES else outputs
 
 
 def export(
