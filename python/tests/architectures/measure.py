@@ -144,16 +144,16 @@ def _measure(architecture: Architecture, facts: dict[str, Any]) -> None:
     module, inputs = build(architecture)
     exported = export(architecture, module, inputs)
     facts["exported"] = True
-    calls = [(inputs, _eager(module, inputs))]
+    calls = [(inputs, eager(module, inputs))]
     if architecture.grown is not None:
         grown = cast(architecture.grown(), architecture.dtype)
-        calls.append((grown, _eager(module, grown)))
+        calls.append((grown, eager(module, grown)))
     names = [f"out{i}" for i in range(len(calls[0][1]))]
     program = convert(exported, output_names=names)
     facts["converted"] = True
     worst = facts["difference"] = worst_difference(exported, program, calls)
     facts["ops"] = op_counts(program).total()
-    if not worst <= max(TOLERANCE[architecture.dtype], 2 * _rounding(module, calls)):
+    if not worst <= max(TOLERANCE[architecture.dtype], 2 * rounding(module, calls)):
         # Is it the conversion, or the export?
         runs = exported.module()
         same = [(inputs, _flat(runs(*inputs.values()))) for inputs, _ in calls]
@@ -167,7 +167,24 @@ def _flat(outputs: Any) -> list[torch.Tensor]:
     return [x for x in pytree.tree_leaves(outputs) if isinstance(x, torch.Tensor)]
 
 
-def _rounding(
+def is_exported_right(
+    exported: torch.export.ExportedProgram,
+    calls: Sequence[tuple[Inputs, Sequence[torch.Tensor]]],
+    tolerance: float,
+) -> bool:
+    """Whether PyTorch's own run of the program gives what eager gave."""
+    runs = exported.module()
+    with torch.no_grad():
+        return all(
+            difference(narrow(value), right) <= tolerance
+            for inputs, expected in calls
+            for value, right in zip(
+                _flat(runs(*inputs.values())), expected, strict=True
+            )
+        )
+
+
+def rounding(
     module: torch.nn.Module, calls: Sequence[tuple[Inputs, Sequence[torch.Tensor]]]
 ) -> float:
     """How far eager itself is from float32.
@@ -176,7 +193,7 @@ def _rounding(
     a token goes another way: no tolerance fits that but the model's own.
     """
     wide = copy.deepcopy(module).float()
-    exact = [_eager(wide, cast(inputs, torch.float32)) for inputs, _ in calls]
+    exact = [eager(wide, cast(inputs, torch.float32)) for inputs, _ in calls]
     return max(
         difference(value.float(), reference)
         for (_, values), references in zip(calls, exact, strict=True)
@@ -185,7 +202,7 @@ def _rounding(
     )
 
 
-def _eager(module: torch.nn.Module, inputs: Inputs) -> list[torch.Tensor]:
+def eager(module: torch.nn.Module, inputs: Inputs) -> list[torch.Tensor]:
     with torch.no_grad():
         outputs: list[torch.Tensor] = module(*inputs.values())
         return outputs
