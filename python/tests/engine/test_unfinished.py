@@ -105,7 +105,9 @@ def test_a_task_that_is_cancelled(
 
     asyncio.run(cancelled())
     gc.collect()
-    assert caplog.records == []
+    # Other threads of this process have things to say as well.
+    ours = [r for r in caplog.records if r.name.split(".")[0] in ("asyncio", "corten")]
+    assert ours == []
 
 
 def test_a_call_that_takes_too_long(slow: corten.Function) -> None:
