@@ -62,7 +62,8 @@ class _UndecomposedWalker(Walker):
         first = node.args[0] if node.args else None
         if isinstance(first, torch.fx.Node) and first in self._tuples:
             position: Any = node.args[1]
-            self._alias(node, self._tuples[first][position])
+            # Of a list that is itself a result, elements are picked in turn.
+            self._set_result(node, self._tuples[first][position], None)
             return
         if origin is None and not self.is_native(target):
             self._decompose(node)

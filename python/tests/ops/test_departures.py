@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 import torch
-from support.cases import check_program, compare, export
+from support.cases import UNDECOMPOSED, check_program, compare, export
 from support.departures import Proof
 from support.departures_of_layers import PROOFS as OF_LAYERS
 from support.ir import parse, takes_text
@@ -295,7 +295,7 @@ def test_ours_are_right_and_the_report_says_so(proof: Proof) -> None:
     exported = export(Calls(proof.function), proof.inputs)
     expected = proof.function(*proof.inputs)
     check_program(exported, proof.inputs, expected)
-    converter = TorchConverter().add_exported_program(exported)
+    converter = TorchConverter().add_exported_program(exported, decompose=UNDECOMPOSED)
     converter.to_coreai()
     noted = {departure.operators for departure in converter.report().departures}
     assert table()[proof.departure] in noted

@@ -244,9 +244,11 @@ static FailureOr<Value> lowerResize(const AtenNode &node, Emitter &emit) {
 /// tile(self, dims): counts that are missing for the first axes are 1.
 static Value lowerRepeat(const AtenNode &node, Emitter &emit) {
   Value x = emit.tensor(node, "self");
-  ArrayRef<Argument> counts =
-      node.list(node.op() == "tile.default" ? "dims" : "repeats");
+  SmallVector<Argument> counts(
+      node.list(node.op() == "tile.default" ? "dims" : "repeats"));
   RankedTensorType type = emit.typeOf(node);
+  counts.insert(counts.begin(), type.getRank() - counts.size(),
+                Argument::integer(1));
   int64_t added = type.getRank() - emit.type(x).getRank();
   x = emit.expandDims(x, llvm::to_vector(llvm::seq<int64_t>(0, added)));
   bool isOnce = llvm::all_of(counts, [](const Argument &count) {
