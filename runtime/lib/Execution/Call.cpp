@@ -210,6 +210,8 @@ Error Call::Implementation::claimStates() {
                    "' is in use by another call, or twice by this one: give "
                    "each call one of its own");
     }
+  for (StateData *state : states)
+    state->noteWrite();
   hasStates = true;
   return Error::success();
 }

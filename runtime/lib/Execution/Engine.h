@@ -9,6 +9,7 @@
 #include "Frame.h"
 #include "MappedFile.h"
 #include "Program.h"
+#include "Sharing.h"
 
 #include "corten/Runtime/Model.h"
 #include "corten/Runtime/Mutex.h"
@@ -95,6 +96,21 @@ struct StateData {
   std::shared_ptr<MemoryPool> pool;
   size_t bytes = 0;
   std::atomic<bool> isInUse = false;
+  /// Guards what follows, and the pages that are mapped, from copies that are
+  /// made at the same time.
+  Mutex sharing;
+  /// Whatever else there is of the memory is the state's alone.
+  SharedParts parts;
+  /// Whether there may be pages of the parts that are not as they came.
+  bool isChanged = false;
+  /// Whether nothing was written since `freeze` looked.
+  bool isFrozen = false;
+
+  /// To be called by those who write.
+  void noteWrite() {
+    isChanged = true;
+    isFrozen = false;
+  }
 };
 
 } // namespace corten::runtime::execution

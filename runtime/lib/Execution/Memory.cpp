@@ -9,8 +9,6 @@
 
 using namespace corten::runtime;
 
-/// From here on memory comes from the system by itself, in large pages.
-static constexpr size_t kHugePage = size_t(2) << 20;
 /// More idle pieces than that are given back.
 static constexpr size_t kMaxIdle = 32;
 
@@ -18,9 +16,8 @@ static size_t roundUp(size_t bytes, size_t unit) {
   return (bytes + unit - 1) / unit * unit;
 }
 
-static char *allocate(size_t bytes) {
-  if (bytes < kHugePage)
-    return static_cast<char *>(std::aligned_alloc(kMemoryAlignment, bytes));
+/// Whole pages of zeros.
+static char *mapPages(size_t bytes) {
   constexpr size_t kPage = 4096;
   bytes = roundUp(bytes, kPage);
   // Large pages begin at multiples of their size. More than the machine has is
@@ -39,6 +36,12 @@ static char *allocate(size_t bytes) {
   // A kernel without them says no, which does no harm.
   (void)madvise(aligned, bytes, MADV_HUGEPAGE);
   return aligned;
+}
+
+static char *allocate(size_t bytes) {
+  return bytes < kHugePage
+             ? static_cast<char *>(std::aligned_alloc(kMemoryAlignment, bytes))
+             : mapPages(bytes);
 }
 
 static void deallocate(char *data, size_t bytes) {
@@ -110,19 +113,42 @@ Memory MemoryPool::take(size_t bytes) {
     char *data = allocate(wanted);
     if (!data)
       return {};
-    block = new Block;
-    block->data = data;
-    block->capacity = wanted;
-    totalBytes += wanted;
     // Giving back must not allocate.
     idle.reserve(idle.capacity() < kMaxIdle + 1 ? kMaxIdle + 1 : 0);
+    return makeBlock(data, wanted, false);
   }
   block->pool = shared_from_this();
   return Memory(block);
 }
 
+Memory MemoryPool::makeBlock(char *data, size_t capacity, bool isApart) {
+  auto *block = new Block;
+  block->data = data;
+  block->capacity = capacity;
+  block->isApart = isApart;
+  block->pool = shared_from_this();
+  totalBytes += capacity;
+  return Memory(block);
+}
+
+Memory MemoryPool::takeApart(size_t bytes) {
+  std::lock_guard lock(mutex);
+  if (bytes > limit || bytes > size_t(-1) / 4)
+    return {};
+  while (!idle.empty() && bytes > limit - totalBytes)
+    dropOldest();
+  char *data = bytes > limit - totalBytes ? nullptr : mapPages(bytes);
+  return data ? makeBlock(data, bytes, true) : Memory();
+}
+
 void MemoryPool::giveBack(Block *block) {
   std::lock_guard lock(mutex);
+  if (block->isApart) {
+    totalBytes -= block->capacity;
+    munmap(block->data, block->capacity);
+    delete block;
+    return;
+  }
   if (idle.size() >= kMaxIdle)
     dropOldest();
   idle.push_back(block);

@@ -21,8 +21,10 @@ const std::string &State::name() const { return data->name; }
 const Tensor &State::tensor() const { return data->tensor; }
 
 void State::reset() {
-  if (data->bytes != 0)
-    std::memset(data->tensor.data, 0, data->bytes);
+  if (data->bytes == 0 || renew(*data))
+    return;
+  std::memset(data->tensor.data, 0, data->bytes);
+  data->noteWrite();
 }
 
 Error State::write(const Tensor &from) {
@@ -31,6 +33,7 @@ Error State::write(const Tensor &from) {
     return Error("the state '" + data->name + "' is " + to.describe() +
                  ", and cannot become " + from.describe());
   portable::copyElements(from, to);
+  data->noteWrite();
   return Error::success();
 }
 
@@ -45,7 +48,7 @@ void State::Lock::Release::operator()(StateData *data) const {
   data->isInUse.store(false);
 }
 
-/// Memory for a tensor of this type and shape; its contents are undefined.
+/// A tensor of this type and shape: zeros.
 static Expected<std::unique_ptr<StateData>>
 makeData(std::string name, ElementType type, std::span<const int64_t> shape,
          std::shared_ptr<MemoryPool> pool) {
@@ -55,7 +58,9 @@ makeData(std::string name, ElementType type, std::span<const int64_t> shape,
       return Error("the state '" + name + "' cannot have an extent of " +
                    std::to_string(extent));
   auto data = std::make_unique<StateData>();
-  data->memory = pool->take(size_t(bytes));
+  bool isLarge = size_t(bytes) >= kHugePage;
+  data->memory =
+      isLarge ? pool->takeApart(size_t(bytes)) : pool->take(size_t(bytes));
   if (!data->memory)
     return Error("there is no memory for the " + std::to_string(bytes) +
                  " bytes of the state '" + name + "'");
@@ -63,6 +68,8 @@ makeData(std::string name, ElementType type, std::span<const int64_t> shape,
   data->tensor = Tensor(type, data->memory.data(), shape);
   data->bytes = size_t(bytes);
   data->pool = std::move(pool);
+  if (!isLarge && bytes != 0)
+    std::memset(data->memory.data(), 0, data->bytes);
   return data;
 }
 
@@ -71,9 +78,70 @@ Expected<State> State::copy() const {
       makeData(data->name, data->tensor.type, data->tensor.shape(), data->pool);
   if (!made)
     return made.takeError();
-  State result(std::move(*made));
-  portable::copyElements(data->tensor, result.data->tensor);
-  return result;
+  std::lock_guard lock(data->sharing);
+  freeze(*data);
+  share(*data, 0, data->bytes, **made, 0);
+  return State(std::move(*made));
+}
+
+/// That a state has room for what it is to take over, and is made of the same.
+static Error checkAdoption(const Tensor &from, const Tensor &to,
+                           std::optional<State::Row> row,
+                           const std::string &name) {
+  bool fits = from.type == to.type && from.rank == to.rank &&
+              (!row || (row->axis < from.rank && row->from >= 0 &&
+                        row->from < from.extents[row->axis] && row->to >= 0 &&
+                        row->to < to.extents[row->axis]));
+  for (size_t axis = 0; fits && axis != from.rank; ++axis)
+    fits = (row && row->axis == axis) || from.extents[axis] <= to.extents[axis];
+  if (fits)
+    return Error::success();
+  return Error("the state '" + name + "' is " + to.describe() +
+               ", and has no room for that of " + from.describe());
+}
+
+Error State::adopt(const State &other, std::optional<Row> row) {
+  const Tensor &from = other.data->tensor;
+  const Tensor &to = data->tensor;
+  if (&other == this)
+    return Error("the state '" + data->name + "' cannot take over itself");
+  if (Error error = checkAdoption(from, to, row, data->name))
+    return error;
+  std::vector<int64_t> extents(from.shape().begin(), from.shape().end());
+  int64_t fromAt = 0;
+  int64_t toAt = 0;
+  if (row) {
+    extents[row->axis] = 1;
+    fromAt = row->from * from.steps[row->axis];
+    toAt = row->to * to.steps[row->axis];
+  }
+  // Axes that are whole on both sides are one run, with the one before them.
+  size_t numOuter = from.rank;
+  auto element = int64_t(byteSize(from.type));
+  int64_t run = element;
+  while (numOuter > 0) {
+    run *= extents[--numOuter];
+    if (extents[numOuter] != from.extents[numOuter] ||
+        extents[numOuter] != to.extents[numOuter])
+      break;
+  }
+  if (run == 0)
+    return Error::success();
+  std::lock_guard lock(other.data->sharing);
+  std::vector<int64_t> index(numOuter);
+  for (bool isMore = true; isMore;) {
+    share(*other.data, size_t(fromAt * element), size_t(run), *data,
+          size_t(toAt * element));
+    isMore = false;
+    for (size_t axis = numOuter; !isMore && axis-- > 0;) {
+      isMore = ++index[axis] != extents[axis];
+      int64_t by = isMore ? 1 : 1 - extents[axis];
+      index[axis] = isMore ? index[axis] : 0;
+      fromAt += by * from.steps[axis];
+      toAt += by * to.steps[axis];
+    }
+  }
+  return Error::success();
 }
 
 /// The extents of a state; without `shape`, all of them must be fixed.
@@ -109,9 +177,7 @@ Model::createState(const Parameter &state,
       makeData(state.name, state.type, *extents, engine->results);
   if (!made)
     return made.takeError();
-  State result(std::move(*made));
-  result.reset();
-  return result;
+  return State(std::move(*made));
 }
 
 Expected<State>

@@ -20,6 +20,8 @@ class MemoryPool;
 
 /// What all memory of tensors is aligned to.
 inline constexpr size_t kMemoryAlignment = 64;
+/// From here on memory comes from the system by itself, in large pages.
+inline constexpr size_t kHugePage = size_t(2) << 20;
 
 /// Holds on to a piece of memory. The last one that lets go gives it back to
 /// its pool, which lives as long.
@@ -39,6 +41,8 @@ public:
   char *data() const { return block ? block->data : nullptr; }
   /// At least as many bytes as were asked for.
   size_t capacity() const { return block ? block->capacity : 0; }
+  /// Whether it has whole pages that are not used again, as `takeApart` gives.
+  bool isApart() const { return block && block->isApart; }
   void reset() { Memory().swap(*this); }
   /// From now on it can only be read, if it has whole pages. It must not be
   /// given back before its pool goes.
@@ -50,6 +54,7 @@ private:
   struct Block {
     char *data = nullptr;
     size_t capacity = 0;
+    bool isApart = false;
     std::atomic<int> uses = 0;
     /// Set while it is in use: keeps the pool.
     std::shared_ptr<MemoryPool> pool;
@@ -76,6 +81,9 @@ public:
   /// At least `bytes`, aligned; what is in them is undefined. Nothing if there
   /// is no more memory, or the limit is reached.
   Memory take(size_t bytes);
+  /// Whole pages of zeros, which go back to the system as soon as nobody holds
+  /// them: others may be mapped in their place.
+  Memory takeApart(size_t bytes);
   /// Gives everything that is idle back to the system.
   void trim();
   /// Bytes in use and idle.
@@ -88,6 +96,7 @@ private:
   /// Under the lock.
   Block *takeIdle(size_t bytes);
   void dropOldest();
+  Memory makeBlock(char *data, size_t capacity, bool isApart);
 
   const size_t limit;
   mutable Mutex mutex;

@@ -139,8 +139,19 @@ public:
   void reset();
   /// Takes over elements of the same type and shape, with any strides.
   Error write(const Tensor &from);
-  /// One of its own, with the same contents.
+  /// One of its own, with the same contents. Large ones share memory until one
+  /// of them is written to, where the system can do that.
   Expected<State> copy() const;
+  /// Takes over all of another state, to where its axes begin; of the axis
+  /// `rows`, only the row `from`, which becomes the row `to`. What the other
+  /// one shares with its forks is shared with this one too, if large pieces of
+  /// it stay in one piece.
+  struct Row {
+    size_t axis = 0;
+    int64_t from = 0;
+    int64_t to = 0;
+  };
+  Error adopt(const State &other, std::optional<Row> row = {});
 
   /// As long as it lives, calls that are run with the state fail.
   class Lock {
