@@ -109,6 +109,18 @@ static std::vector<State::Lock> lock(const States &states) {
   return held;
 }
 
+static void adopt(State &self, const State &other, std::optional<size_t> axis,
+                  int64_t source, int64_t target) {
+  std::optional<State::Row> row;
+  if (axis)
+    row = State::Row{*axis, source, target};
+  State::Lock held = lock(self);
+  std::optional<State::Lock> otherHeld;
+  if (&other != &self)
+    otherHeld = lock(other);
+  unwrap(self.adopt(other, row));
+}
+
 static void reset(const States &states) {
   std::vector<State::Lock> held = lock(states);
   for (const SharedState &state : states.list)
@@ -188,8 +200,16 @@ static void bindViews(nb::module_ &module) {
             State::Lock held = lock(self);
             return std::make_shared<State>(unwrap(self.copy()));
           },
-          "Another state with the same elements. Raises RuntimeError while a "
-          "call uses it.")
+          "Another state with the same elements; large ones share memory "
+          "until one of them is written to. Raises RuntimeError while a call "
+          "uses it.")
+      .def("adopt", adopt, nb::arg("other"), nb::kw_only(),
+           nb::arg("axis") = nb::none(), nb::arg("source") = 0,
+           nb::arg("target") = 0,
+           "Takes over another state's elements, to where the axes begin; of "
+           "an axis, only the row `source`, which becomes `target`. Memory "
+           "that the other shares with forks is shared. Raises ValueError, and "
+           "RuntimeError while a call uses one of them.")
       .def("__repr__", [](const State &self) {
         return "corten.State('" + self.name() + "', " +
                bindings::describe(self.tensor()) + ")";

@@ -475,7 +475,22 @@ class State:
     def copy(self) -> State:
         """Another state with the same elements.
 
-        Raises ``RuntimeError`` while a call uses it.
+        Large ones share memory until one of them is written to. Raises
+        ``RuntimeError`` while a call uses it.
+        """
+    def adopt(
+        self,
+        other: State,
+        *,
+        axis: int | None = None,
+        source: int = 0,
+        target: int = 0,
+    ) -> None:
+        """Take over another state's elements, to where the axes begin.
+
+        Of ``axis``, only the row ``source``, which becomes ``target``. Memory that
+        the other one shares with forks is shared. Raises ``ValueError``, and
+        ``RuntimeError`` while a call uses one of them.
         """
     def __dlpack__(self, **options: Any) -> Any:
         """For ``torch.from_dlpack()`` and others."""

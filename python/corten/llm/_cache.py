@@ -6,8 +6,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -65,23 +63,14 @@ def gather_rows(
     """A memory with a row for each of the caches: what they have, and zeros.
 
     ``row_axes`` says which axis of a state is that of rows; without it there is one
-    cache only. The caches stay what they are.
+    cache only. The caches stay what they are; what they share with forks is shared
+    with the rows.
     """
     states = function.create_states(shapes)
     for name in states:
-        new: np.ndarray | None = None
+        axis = None if row_axes is None else row_axes[name]
         for row, cache in enumerate(caches):
-            if cache.memory is None:
-                continue
-            old = cache.memory.states[name].numpy()
-            if new is None:
-                new = np.zeros(states[name].shape, old.dtype)
-            source = [slice(None)] * old.ndim
-            target = [slice(0, extent) for extent in old.shape]
-            if row_axes is not None:
-                source[row_axes[name]] = slice(cache.row, cache.row + 1)
-                target[row_axes[name]] = slice(row, row + 1)
-            new[tuple(target)] = old[tuple(source)]
-        if new is not None:
-            states[name].write(new)
+            if cache.memory is not None:
+                old = cache.memory.states[name]
+                states[name].adopt(old, axis=axis, source=cache.row, target=row)
     return Memory(states, capacity, len(caches))
