@@ -32,6 +32,14 @@ SAMPLING: list[dict[str, Any]] = [
     {"temperature": 0.7, "top_p": 0.9, "repetition_penalty": 1.1},
     {"temperature": 0.7, "min_p": 0.05, "stop": ("never", "there")},
 ]
+#: Where most of the tokens have a chance.
+FLAT: list[dict[str, Any]] = [
+    {"temperature": 1.0, "top_p": 0.9},
+    {"temperature": 1.0, "top_p": 0.99},
+    {"temperature": 1.0, "top_k": 1000},
+    {"temperature": 1.0, "top_k": 20_000, "top_p": 0.9},
+    {"temperature": 1.0, "min_p": 1e-6},
+]
 
 
 class Function:
@@ -39,14 +47,14 @@ class Function:
 
     name = "main"
 
-    def __init__(self, dtype: str, template: Any) -> None:
+    def __init__(self, dtype: str, template: Any, deviation: float) -> None:
         self.inputs = template.inputs
         self.outputs = template.outputs
         self.states = template.states
         self.create_states = template.create_states
-        row = np.random.default_rng(0).normal(0, 3, TOKENS)
+        row = np.random.default_rng(0).normal(0, deviation, TOKENS)
         # Those that the tokenizer knows.
-        row[:256] += 25
+        row[:256] += 8 * deviation
         values = row.astype(np.float16 if dtype == "float16" else np.float32)
         self._result = {
             "logits": SimpleNamespace(numpy=lambda: values[None, None], dtype=dtype)
@@ -57,14 +65,18 @@ class Function:
 
 
 def measure(
-    loaded: corten.llm.LanguageModel, dtype: str, rounds: int, options: dict[str, Any]
+    loaded: corten.llm.LanguageModel,
+    dtype: str,
+    rounds: int,
+    options: dict[str, Any],
+    deviation: float,
 ) -> float:
     """Seconds a token."""
     assert isinstance(loaded.program, DynamicProgram)
     bundle = dataclasses.replace(
         loaded.bundle, vocab_size=TOKENS, max_context_length=STEPS * rounds + 10
     )
-    function: Any = Function(dtype, loaded.program._function)
+    function: Any = Function(dtype, loaded.program._function, deviation)
     loop = corten.llm.LanguageModel(
         bundle, loaded.tokenizer, DynamicProgram(function, bundle), chunk=256
     )
@@ -89,11 +101,14 @@ def main() -> None:
         bundle = Path(folder) / "bundle"
         model.write(bundle, "f32", width=128, layers=1)
         loaded = corten.llm.load(bundle)
-        for sampling in SAMPLING:
+        ways = [(each, False) for each in SAMPLING] + [(each, True) for each in FLAT]
+        for sampling, is_flat in ways:
+            deviation = 0.5 if is_flat else 3.0
             for dtype in ("float32", "float16"):
-                seconds = measure(loaded, dtype, options.rounds, sampling)
+                seconds = measure(loaded, dtype, options.rounds, sampling, deviation)
                 line = {
                     "sampling": "+".join(sampling) or "greedy",
+                    **({"flat": sampling} if is_flat else {}),
                     "logits": dtype,
                     "us_per_token": round(seconds * 1e6, 1),
                 }

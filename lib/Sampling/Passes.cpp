@@ -7,6 +7,10 @@
 #include <cstdint>
 #include <numbers>
 
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
 using namespace corten;
 using namespace corten::sampling;
 
@@ -113,12 +117,51 @@ CORTEN_CLONES double sampling::sumFrom(const float *weights, size_t count,
   return total;
 }
 
-CORTEN_CLONES bool sampling::hasBetween(const float *weights, size_t count,
-                                        float low, float high) {
+CORTEN_CLONES size_t sampling::countFrom(const float *weights, size_t count,
+                                         float bound) {
   uint32_t found = 0;
   for (size_t i = 0; i != count; ++i)
-    found |= uint32_t(weights[i] >= low) & uint32_t(weights[i] < high);
-  return found != 0;
+    found += uint32_t(weights[i] >= bound);
+  return found;
+}
+
+static size_t gatherOneByOne(const float *weights, size_t count, float low,
+                             float high, float *to) {
+  size_t found = 0;
+  for (size_t i = 0; i != count; ++i) {
+    to[found] = weights[i];
+    found += size_t(weights[i] >= low) & size_t(weights[i] < high);
+  }
+  return found;
+}
+
+#if defined(__x86_64__)
+// No compiler makes this of a loop.
+__attribute__((target("avx512f"))) static size_t
+gatherInLanes(const float *weights, size_t count, float low, float high,
+              float *to) {
+  constexpr size_t kLanes = 16;
+  __m512 lows = _mm512_set1_ps(low), highs = _mm512_set1_ps(high);
+  size_t found = 0, i = 0;
+  for (; i + kLanes <= count; i += kLanes) {
+    __m512 part = _mm512_loadu_ps(weights + i);
+    __mmask16 isInside = _mm512_mask_cmp_ps_mask(
+        _mm512_cmp_ps_mask(part, lows, _CMP_GE_OQ), part, highs, _CMP_LT_OQ);
+    // Some machines are slow at storing only what is there.
+    _mm512_storeu_ps(to + found, _mm512_maskz_compress_ps(isInside, part));
+    found += size_t(std::popcount(uint32_t(isInside)));
+  }
+  return found + gatherOneByOne(weights + i, count - i, low, high, to + found);
+}
+#endif
+
+size_t sampling::gatherBetween(const float *weights, size_t count, float low,
+                               float high, float *to) {
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("avx512f"))
+    return gatherInLanes(weights, count, low, high, to);
+#endif
+  return gatherOneByOne(weights, count, low, high, to);
 }
 
 CORTEN_CLONES size_t sampling::countEqual(const float *weights, size_t count,

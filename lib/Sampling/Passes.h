@@ -31,8 +31,17 @@ float weighBlock(const float *values, size_t count, float peak, float factor,
 double sumFrom(const float *weights, size_t count, float bound,
                double *blockSums);
 
-/// Whether any is within the bounds, of which the upper is outside.
-bool hasBetween(const float *weights, size_t count, float low, float high);
+/// How many are at least so large.
+size_t countFrom(const float *weights, size_t count, float bound);
+
+/// What gatherBetween() may write after the last one.
+inline constexpr size_t kGatherSlack = 16;
+
+/// Puts those within the bounds, of which the upper is outside, side by side
+/// in their order; returns how many there are. There is room for all, and the
+/// slack; it may be where the weights are.
+size_t gatherBetween(const float *weights, size_t count, float low, float high,
+                     float *to);
 
 size_t countEqual(const float *weights, size_t count, float value);
 

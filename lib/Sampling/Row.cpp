@@ -104,10 +104,9 @@ float Row::leastFor(double bound) const {
   return float(double(most) + std::log(bound) / double(scale) - 1e-3);
 }
 
-size_t Row::countFrom(double bound) const {
-  float least = leastFor(bound);
+size_t Row::countFrom(float logit) const {
   return kBlock * size_t(std::ranges::count_if(
-                      blockPeaks, [&](float peak) { return peak >= least; }));
+                      blockPeaks, [&](float peak) { return peak >= logit; }));
 }
 
 std::vector<Candidate> Row::weightsFrom(double bound) const {
@@ -123,84 +122,134 @@ std::vector<Candidate> Row::weightsFrom(double bound) const {
   return found;
 }
 
+//===----------------------------------------------------------------------===//
+// The edge of what is kept
+//===----------------------------------------------------------------------===//
+//
+// What weights from a bound on have falls as the bound grows. A few of them say
+// about where it passes what is wanted; those around there are put side by
+// side, and bounds close in among them, until so few are left that they can be
+// sorted. Positive numbers are ordered as their bits are, and bits are about
+// their logarithm.
+
+/// Larger than all weights.
+static constexpr uint32_t kTop = std::bit_cast<uint32_t>(1.0f) + 1;
+
+static double unitOf(bool isCount, float weight) {
+  return isCount ? 1.0 : double(weight);
+}
+
+static double measureFrom(bool isCount, std::span<const float> weights,
+                          uint32_t bound) {
+  auto least = std::bit_cast<float>(bound);
+  return isCount ? double(countFrom(weights.data(), weights.size(), least))
+                 : sumFrom(weights.data(), weights.size(), least, nullptr);
+}
+
 /// Bounds that some of the weights say the edge is between, most likely; as
 /// bits.
-std::pair<uint32_t, uint32_t> Row::guessEdge(double share) const {
-  constexpr size_t kSome = 512;
+std::pair<uint32_t, uint32_t> Row::guessEdge(const Goal &goal) const {
+  constexpr size_t kSome = 256;
   // How far the share of so many is from that of all, at most in most rows.
-  constexpr double kSpread = 0.06;
+  constexpr double kSpread = 0.08;
+  bool isCount = goal.measure == Measure::Count;
   std::array<float, kSome> some;
+  size_t count = 0;
   double total = 0;
-  for (size_t i = 0; i != kSome; ++i)
-    total += double(some[i] = kept[i * kept.size() / kSome]);
-  std::ranges::sort(some, std::greater<>());
-  float high = some.front(), low = some.back();
-  double sum = 0;
-  for (float weight : some) {
+  for (size_t i = 0; i != kSome; ++i) {
+    float weight = kept[i * kept.size() / kSome];
+    if (weight < goal.low)
+      continue;
+    some[count++] = weight;
+    total += unitOf(isCount, weight);
+  }
+  auto first = some.begin(), last = some.begin() + ptrdiff_t(count);
+  std::sort(first, last, std::greater<>());
+  double share = goal.wanted / goal.total, sum = 0;
+  uint32_t low = std::bit_cast<uint32_t>(goal.low), high = kTop;
+  for (; first != last; ++first) {
     if (sum < (share - kSpread) * total)
-      high = weight;
-    sum += double(weight);
+      high = std::bit_cast<uint32_t>(*first);
+    sum += unitOf(isCount, *first);
     if (sum >= (share + kSpread) * total) {
-      low = weight;
+      low = std::bit_cast<uint32_t>(*first);
       break;
     }
   }
-  return {std::bit_cast<uint32_t>(low), std::bit_cast<uint32_t>(high)};
+  return {low, std::max(high, low)};
 }
 
-// The sum of weights from a bound on falls as the bound grows. Bounds close in
-// on where it passes what is wanted, until few are between them: that takes a
-// handful of passes, and nothing is sorted but those few. Positive numbers are
-// ordered as their bits are, and bits are about their logarithm.
-Candidate Row::edgeOf(double wanted, double total, double lowBound) const {
-  constexpr double kFew = 64;
-  auto low = std::bit_cast<uint32_t>(float(lowBound));
-  uint32_t high = std::bit_cast<uint32_t>(1.0f) + 1;
-  double lowSum = total, highSum = 0;
-  auto look = [&](uint32_t middle) {
-    if (middle <= low || middle >= high)
-      return;
-    double sum = sumFrom(kept.data(), kept.size(), std::bit_cast<float>(middle),
-                         nullptr);
-    (sum >= wanted ? low : high) = middle;
-    (sum >= wanted ? lowSum : highSum) = sum;
+/// Bounds of the edge, with all weights between them in `near`.
+Row::Bracket Row::gatherEdge(const Goal &goal) {
+  bool isCount = goal.measure == Measure::Count;
+  room.resize(kept.size() + kGatherSlack);
+  auto gather = [&](uint32_t low, uint32_t high, double atHigh) -> Bracket {
+    near = {room.data(),
+            gatherBetween(kept.data(), kept.size(), std::bit_cast<float>(low),
+                          std::bit_cast<float>(high), room.data())};
+    return {low, high, atHigh + measureFrom(isCount, near, low), atHigh};
   };
-  auto [guessedLow, guessedHigh] = guessEdge(wanted / total);
-  look(guessedLow);
-  look(guessedHigh);
+  auto [low, high] = guessEdge(goal);
+  double atHigh = high == kTop ? 0 : measureFrom(isCount, kept, high);
+  if (atHigh >= goal.wanted)
+    return gather(high, kTop, 0);
+  Bracket bracket = gather(low, high, atHigh);
+  if (bracket.atLow >= goal.wanted)
+    return bracket;
+  return gather(std::bit_cast<uint32_t>(goal.low), low, bracket.atLow);
+}
+
+void Row::narrow(const Goal &goal, Bracket &bracket) const {
+  constexpr double kFew = 64;
+  bool isCount = goal.measure == Measure::Count;
+  auto &[low, high, atLow, atHigh] = bracket;
+  double above = atHigh;
   for (int pass = 0; high - low > 1; ++pass) {
-    if (lowSum - highSum <= kFew * double(std::bit_cast<float>(low)))
-      break;
-    double share = (lowSum - wanted) / (lowSum - highSum);
+    if (atLow - atHigh <= kFew * unitOf(isCount, std::bit_cast<float>(low)))
+      return;
+    double share = (atLow - goal.wanted) / (atLow - atHigh);
     // Halves now and then, should the sums lead astray.
     bool isInside = share > 0 && share < 1;
     if (pass % 4 == 3 || !isInside)
       share = 0.5;
-    uint32_t middle = low + uint32_t(share * double(high - low));
-    look(std::clamp(middle, low + 1, high - 1));
+    uint32_t middle = std::clamp(low + uint32_t(share * double(high - low)),
+                                 low + 1, high - 1);
+    double found = above + measureFrom(isCount, near, middle);
+    (found >= goal.wanted ? low : high) = middle;
+    (found >= goal.wanted ? atLow : atHigh) = found;
   }
-  auto from = std::bit_cast<float>(low), to = std::bit_cast<float>(high);
-  if (high - low == 1)
-    return nthEqual(from, size_t(std::ceil((wanted - highSum) / from)));
-  std::vector<Candidate> between;
-  for (size_t start = 0; start < kept.size(); start += kBlock) {
-    std::span<const float> block(kept.data() + start,
-                                 std::min(kBlock, kept.size() - start));
-    if (!hasBetween(block.data(), block.size(), from, to))
-      continue;
-    for (size_t i = 0; i != block.size(); ++i)
-      if (block[i] >= from && block[i] < to)
-        between.push_back({block[i], int32_t(start + i)});
+}
+
+Candidate Row::edgeOf(const Goal &goal) {
+  bool isCount = goal.measure == Measure::Count;
+  Bracket bracket = gatherEdge(goal);
+  narrow(goal, bracket);
+  auto from = std::bit_cast<float>(bracket.low);
+  if (bracket.high - bracket.low > 1) {
+    auto to = std::bit_cast<float>(bracket.high);
+    std::span<float> few = near.first(
+        gatherBetween(near.data(), near.size(), from, to, near.data()));
+    std::ranges::sort(few, std::greater<>());
+    for (auto next = few.begin(); next != few.end();) {
+      auto equal = next;
+      from = *equal;
+      next = std::find_if(equal, few.end(),
+                          [&](float weight) { return weight != from; });
+      bracket.atLow =
+          bracket.atHigh + unitOf(isCount, from) * double(next - equal);
+      if (bracket.atLow >= goal.wanted)
+        break;
+      if (next != few.end())
+        bracket.atHigh = bracket.atLow;
+    }
   }
-  std::ranges::sort(between, comesBefore);
-  Candidate edge{to, int32_t(kept.size()) - 1};
-  for (const Candidate &candidate : between) {
-    if (highSum >= wanted)
-      break;
-    highSum += double(candidate.value);
-    edge = candidate;
-  }
-  return edge;
+  // Some of those that are equal may be left out.
+  double unit = unitOf(isCount, from);
+  double needed = std::ceil((goal.wanted - bracket.atHigh) / unit);
+  double available = std::round((bracket.atLow - bracket.atHigh) / unit);
+  if (needed >= available)
+    return {from, int32_t(kept.size()) - 1};
+  return nthEqual(from, size_t(std::max(needed, 1.0)));
 }
 
 /// The place of one of several equal ones, from 1 on; the last if there are
@@ -221,13 +270,29 @@ Candidate Row::nthEqual(float value, size_t number) const {
   return last;
 }
 
-double Row::keepNucleus(double share, double total, float least) {
-  Candidate edge = edgeOf(share * total, total, leftOut(share, total));
+double Row::keepTo(const Candidate &edge) {
   size_t after = size_t(edge.token) + 1;
   dropEqual(kept.data() + after, kept.size() - after, edge.value);
-  float bound = std::max(edge.value, least);
-  keptFrom = bound;
-  return sumFrom(kept.data(), kept.size(), bound, blockSums.data());
+  return keepFrom(edge.value);
+}
+
+double Row::keepLargest(size_t count) {
+  // Nobody draws one of no weight.
+  constexpr float kLeast = std::numeric_limits<float>::denorm_min();
+  size_t total = sampling::countFrom(kept.data(), kept.size(), kLeast);
+  if (total <= count)
+    return keepFrom(kLeast);
+  return keepTo(edgeOf({Measure::Count, double(count), double(total), kLeast}));
+}
+
+double Row::keepNucleus(double share, double total) {
+  auto low = std::max(float(leftOut(share, total)), keptFrom);
+  return keepTo(edgeOf({Measure::Sum, share * total, total, low}));
+}
+
+double Row::keepFrom(float least) {
+  keptFrom = std::max(keptFrom, least);
+  return sumFrom(kept.data(), kept.size(), keptFrom, blockSums.data());
 }
 
 size_t Row::draw(double wanted) const {

@@ -11,6 +11,7 @@
 #include "corten/Sampling/Sampler.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <span>
 #include <utility>
 #include <vector>
@@ -51,15 +52,24 @@ public:
   double weigh(float factor, bool isKept);
   /// Those that are at least so probable, with their weights.
   std::vector<Candidate> weightsFrom(double bound) const;
-  /// How many there may be at most that are so probable.
-  size_t countFrom(double bound) const;
+  /// How many logits there may be at most that are so large.
+  size_t countFrom(float logit) const;
+  /// The logit from which on weights may reach a bound.
+  float leastFor(double bound) const;
   /// Weights that are smaller have less together than may be left out.
   double leftOut(double share, double total) const {
     return (1 - share) * total / double(row.size());
   }
-  /// Keeps the largest weights that have this share together, and of those the
-  /// ones that are large enough; returns their sum.
-  double keepNucleus(double share, double total, float least);
+
+  // What is left of weights that were kept. Each of these leaves some out, and
+  // returns the sum of the others.
+
+  /// The largest, so many.
+  double keepLargest(size_t count);
+  /// The largest that have this share of the total together.
+  double keepNucleus(double share, double total);
+  /// Those that are at least so large.
+  double keepFrom(float least);
   /// Where the running sum of what was kept passes this.
   size_t draw(double wanted) const;
 
@@ -68,12 +78,28 @@ private:
     return std::min(kBlock, row.size() - block * kBlock);
   }
 
-  /// The logit from which on weights have a bound.
-  float leastFor(double bound) const;
-  /// The smallest weight of the nucleus, and the last place of an equal one.
-  Candidate edgeOf(double wanted, double total, double low) const;
-  std::pair<uint32_t, uint32_t> guessEdge(double share) const;
+  /// What is to be reached by the largest ones: a number of them, or a sum.
+  enum class Measure : uint8_t { Count, Sum };
+  struct Goal {
+    Measure measure;
+    double wanted;
+    /// What all that are at least `low` have.
+    double total;
+    float low;
+  };
+  /// Bounds, as bits, and what weights from there on have.
+  struct Bracket {
+    uint32_t low, high;
+    double atLow, atHigh;
+  };
+
+  /// The smallest weight that is needed, and the last place of an equal one.
+  Candidate edgeOf(const Goal &goal);
+  std::pair<uint32_t, uint32_t> guessEdge(const Goal &goal) const;
+  Bracket gatherEdge(const Goal &goal);
+  void narrow(const Goal &goal, Bracket &bracket) const;
   Candidate nthEqual(float value, size_t number) const;
+  double keepTo(const Candidate &edge);
 
   std::span<const float> row;
   std::vector<float> own;
@@ -81,6 +107,9 @@ private:
   /// again where they are needed.
   std::vector<float> kept;
   float keptFrom = 0;
+  /// Weights that the edge is among.
+  std::span<float> near;
+  std::vector<float> room;
   std::vector<float> blockPeaks;
   std::vector<double> blockSums;
   float most = -kInfinity;

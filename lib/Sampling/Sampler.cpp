@@ -6,12 +6,15 @@
 
 #include <cassert>
 #include <cmath>
+#include <optional>
 
 using namespace corten;
 using namespace corten::sampling;
 
-/// So many are sorted; with more, passes over all of them are faster.
+/// So many are looked at one by one, and so many are sorted; with more, passes
+/// over all of them are faster.
 static constexpr size_t kFewCandidates = 2048;
+static constexpr size_t kFewLargest = 128;
 /// Below this, the most probable token is all that is left.
 static constexpr double kLeastTemperature = 1e-4;
 
@@ -49,6 +52,10 @@ TokenSampler::~TokenSampler() = default;
 
 double TokenSampler::factor() const {
   return 1 / std::max(options.temperature, kLeastTemperature);
+}
+
+bool TokenSampler::limitsCount() const {
+  return options.topK > 0 && options.topK < row->values().size();
 }
 
 void TokenSampler::change(std::span<float> values) const {
@@ -92,6 +99,43 @@ int64_t TokenSampler::drawFrom(std::vector<Candidate> candidates,
                             : candidates.back().token;
 }
 
+/// The few that there are to draw from, with weights, if their logits say that
+/// they are few.
+std::optional<std::vector<Candidate>> TokenSampler::fewByLogits() const {
+  std::vector<Candidate> few;
+  if (limitsCount()) {
+    if (options.topK > kFewLargest)
+      return std::nullopt;
+    few = row->largest(options.topK);
+    weighCandidates(few);
+    if (options.topP < 1)
+      keepNucleus(few, options.topP * sumOf(few));
+    std::ranges::sort(few, {}, &Candidate::token);
+  } else if (options.topP == 1 && options.minP > 0) {
+    float least = row->peak() + float(std::log(options.minP) / factor());
+    if (row->countFrom(least) > kFewCandidates)
+      return std::nullopt;
+    few = row->from(least);
+    weighCandidates(few);
+  } else {
+    return std::nullopt;
+  }
+  return few;
+}
+
+/// The same, if their weights say so.
+std::optional<std::vector<Candidate>>
+TokenSampler::fewByWeights(double total) const {
+  double low = row->leftOut(options.topP, total);
+  if (limitsCount() || options.topP == 1 ||
+      row->countFrom(row->leastFor(low)) > kFewCandidates)
+    return std::nullopt;
+  std::vector<Candidate> few = row->weightsFrom(low);
+  keepNucleus(few, options.topP * total);
+  std::ranges::sort(few, {}, &Candidate::token);
+  return few;
+}
+
 int64_t TokenSampler::choose(const Logits &logits, double number) {
   row->read(logits, changes());
   if (changes())
@@ -100,32 +144,19 @@ int64_t TokenSampler::choose(const Logits &logits, double number) {
   // Without a finite logit there are no probabilities.
   if (options.temperature == 0 || !std::isfinite(row->peak()))
     return int64_t(row->mostProbable());
-  std::vector<Candidate> candidates;
-  if (options.topK > 0 && options.topK < row->values().size()) {
-    candidates = row->largest(options.topK);
-    weighCandidates(candidates);
-    if (options.topP < 1)
-      keepNucleus(candidates, options.topP * sumOf(candidates));
-  } else if (options.topP < 1) {
-    double total = row->weigh(float(factor()), true);
-    double low = row->leftOut(options.topP, total);
-    if (row->countFrom(low) > kFewCandidates) {
-      double left = row->keepNucleus(options.topP, total, float(options.minP));
-      return int64_t(row->draw(number * left));
-    }
-    candidates = row->weightsFrom(low);
-    keepNucleus(candidates, options.topP * total);
-    // In the order of tokens, as all other draws are.
-    std::ranges::sort(candidates, {}, &Candidate::token);
-  } else if (options.minP > 0) {
-    candidates =
-        row->from(row->peak() + float(std::log(options.minP) / factor()));
-    weighCandidates(candidates);
-  } else {
-    double total = row->weigh(float(factor()), false);
-    return int64_t(row->draw(number * total));
-  }
-  return drawFrom(std::move(candidates), number);
+  if (std::optional<std::vector<Candidate>> few = fewByLogits())
+    return drawFrom(std::move(*few), number);
+  bool isLimited = limitsCount() || options.topP < 1 || options.minP > 0;
+  double total = row->weigh(float(factor()), isLimited);
+  if (std::optional<std::vector<Candidate>> few = fewByWeights(total))
+    return drawFrom(std::move(*few), number);
+  if (limitsCount())
+    total = row->keepLargest(options.topK);
+  if (options.topP < 1)
+    total = row->keepNucleus(options.topP, total);
+  if (options.minP > 0)
+    total = row->keepFrom(float(options.minP));
+  return int64_t(row->draw(number * total));
 }
 
 TokenLogprobs sampling::tokenLogprobs(const Logits &logits, int64_t token,

@@ -115,7 +115,8 @@ TEST(SamplerTest, DrawsFollowTheRunningSum) {
 
 TEST(SamplerTest, OnlyThoseAreDrawnThatAreProbableEnough) {
   for (size_t size : kSizes)
-    expectDraws(normalRow(size), {.minP = 0.2});
+    for (double minP : {0.2, 1e-6})
+      expectDraws(normalRow(size, 1), {.minP = minP});
 }
 
 // Few of a row with large differences matter, nearly all of a flat one: these
@@ -131,24 +132,37 @@ TEST(SamplerTest, TheNucleusIsTheSmallest) {
         }
 }
 
-// These are drawn in the order of probability.
+// Few are sorted, many are found by passes.
 TEST(SamplerTest, OfTheLargestEachIsPossibleAndNoOther) {
-  for (size_t size : kSizes) {
-    std::vector<float> row = normalRow(size, 0.5f);
-    for (const Options &options :
-         {Options{.topK = 1}, Options{.topK = 7}, Options{.topK = 1000000},
-          Options{.topK = 30, .topP = 0.6},
-          Options{.topK = 100, .topP = 0.9, .minP = 0.4}}) {
-      std::vector<double> wanted = probabilities(row, options);
-      TokenSampler sampler(options);
-      std::vector<double> seen(row.size());
-      constexpr int kDraws = 2000;
-      for (int i = 0; i != kDraws; ++i)
-        seen[size_t(sampler.choose(logitsOf(row), (i + 0.5) / kDraws))] +=
-            1.0 / kDraws;
-      for (size_t token = 0; token != row.size(); ++token)
-        ASSERT_NEAR(seen[token], wanted[token], 2.0 / kDraws) << token;
-    }
+  for (float deviation : {0.0f, 0.5f, 30.0f})
+    for (size_t size : kSizes)
+      for (const Options &options :
+           {Options{.topK = 1}, Options{.topK = 7}, Options{.topK = 128},
+            Options{.topK = 129}, Options{.topK = 4999},
+            Options{.topK = 20000, .topP = 0.9},
+            Options{.topK = 75000, .topP = 0.3, .minP = 0.5},
+            Options{.topK = 1000000}, Options{.topK = 30, .topP = 0.6},
+            Options{.topK = 100, .topP = 0.9, .minP = 0.4}}) {
+        SCOPED_TRACE(testing::Message()
+                     << deviation << " " << size << " " << options.topK);
+        expectDraws(normalRow(size, deviation), options);
+      }
+}
+
+// What is looked at first says nothing of these rows.
+TEST(SamplerTest, RowsWhoseLargestStandTogether) {
+  constexpr size_t kSize = 60000;
+  std::vector<float> row(kSize, -2);
+  for (size_t i = 0; i != kSize; ++i)
+    row[i] -= float(i % 97) * 0.01f;
+  for (size_t i = 20001; i != 20200; ++i)
+    row[i] = 3 + float(i % 13) * 0.01f;
+  for (const Options &options :
+       {Options{.topP = 0.2}, Options{.topP = 0.9}, Options{.topK = 150},
+        Options{.topK = 300}, Options{.topK = 40000, .topP = 0.5},
+        Options{.minP = 1e-3}, Options{.minP = 0.9}}) {
+    SCOPED_TRACE(testing::Message() << options.topK << " " << options.topP);
+    expectDraws(row, options);
   }
 }
 

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <unordered_map>
 #include <utility>
@@ -62,7 +63,7 @@ public:
   }
 
   /// A token; `number`, from 0 to 1, decides which of the possible ones. Draws
-  /// without topK follow the running sum in the order of tokens.
+  /// follow the running sum in the order of tokens.
   int64_t choose(const Logits &logits, double number);
 
 private:
@@ -71,6 +72,9 @@ private:
            options.frequencyPenalty != 0 || !options.bias.empty();
   }
   void change(std::span<float> values) const;
+  bool limitsCount() const;
+  std::optional<std::vector<Candidate>> fewByLogits() const;
+  std::optional<std::vector<Candidate>> fewByWeights(double total) const;
   void weighCandidates(std::vector<Candidate> &candidates) const;
   int64_t drawFrom(std::vector<Candidate> candidates, double number) const;
   /// What logits are multiplied by.
