@@ -11,6 +11,7 @@ import sys
 import time
 import urllib.request
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -368,8 +369,21 @@ def test_verify(cluster: Cluster) -> None:
         corten.ray.verify(["a"])
 
 
+def _answered(port: int) -> dict[str, str]:
+    """How many pictures each replica has looked at, by when it was started."""
+    found = {}
+    for _ in range(40):
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics") as answer:
+            lines = answer.read().decode().splitlines()
+        values = dict(line.rsplit(" ", 1) for line in lines if not line.startswith("#"))
+        answers = values.get('corten_requests_total{code="200",model="pictures"}')
+        if answers is not None:
+            found[values["process_start_time_seconds"]] = answers
+    return found
+
+
 def test_app(cluster: Cluster, pictures: Path, data: Path, bundle: Path) -> None:
-    """A replica answers as ``corten serve`` does, for assets and for bundles."""
+    """Each replica answers as ``corten serve`` does, for assets and for bundles."""
     from ray import serve
 
     rows = pq.read_table(data).slice(0, 3)
@@ -382,7 +396,9 @@ def test_app(cluster: Cluster, pictures: Path, data: Path, bundle: Path) -> None
     port = _free_port()
     serve.start(http_options={"host": "127.0.0.1", "port": port})
     try:
-        app = corten.ray.app(pictures, bundle, max_replicas=2, max_batch=4)
+        app = corten.ray.app(
+            pictures, bundle, min_replicas=2, max_replicas=2, max_batch=4
+        )
         serve.run(app)
 
         def ask(path: str, value: Any) -> Any:
@@ -398,9 +414,16 @@ def test_app(cluster: Cluster, pictures: Path, data: Path, bundle: Path) -> None
         (choice,) = ask("v1/completions", prompt)["choices"]
         want = TextPredictor(bundle, max_tokens=5)({"prompt": np.array(["once"])})
         assert choice["text"] == want["generated"][0]
-        outputs = ask("v2/models/pictures/infer", {"inputs": inputs})["outputs"]
-        (score,) = [each["data"] for each in outputs if each["name"] == "score"]
-        np.testing.assert_allclose(score, expected, rtol=1e-5)
+
+        def score(_: int) -> Any:
+            outputs = ask("v2/models/pictures/infer", {"inputs": inputs})["outputs"]
+            (found,) = [each["data"] for each in outputs if each["name"] == "score"]
+            return found
+
+        with ThreadPoolExecutor(8) as threads:
+            for found in threads.map(score, range(64)):
+                np.testing.assert_allclose(found, expected, rtol=1e-5)
+        assert len(_answered(port)) == 2
         # Whoever waits, waits in a line that has an end.
         assert app._bound_deployment.max_queued_requests == 512
     finally:
