@@ -27,7 +27,7 @@ demo: ## build what it needs; convert, save and run a vision transformer
 	@scripts/setup --demo _native corten
 	@.venv/bin/python examples/demo.py
 
-test: build ## lint, lit, unit tests, the fuzz corpus, pytest
+test: build ## lint, lit, unit tests, sanitizers, the fuzz corpus, pytest
 	@scripts/test $(PYTEST_ARGS)
 
 test-release: setup ## lit, unit tests, the fuzz corpus, pytest without assertions
