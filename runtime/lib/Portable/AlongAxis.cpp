@@ -22,6 +22,21 @@ template <typename T> struct Row {
 
   T &operator[](int64_t index) const { return first[index * step]; }
 };
+
+/// A row of places, in integers of any width. No type of C++ says which: the
+/// code that looks for places would be there once for each.
+struct Places {
+  void *first;
+  int64_t step;
+  int64_t length;
+  ElementType type;
+
+  void set(int64_t index, int64_t place) const {
+    withWidth(type, [&]<typename Index>() {
+      static_cast<Index *>(first)[index * step] = Index(place);
+    });
+  }
+};
 } // namespace
 
 /// Whether an axis exists.
@@ -33,24 +48,55 @@ static Error checkAxis(std::string_view name, int64_t axis,
                std::to_string(axis));
 }
 
-/// Calls `function` with each pair of rows along `axis`; the output's row may
-/// be of another length.
-template <typename In, typename Out, typename Function>
+/// A row of `tensor`, which has the axis of the rows last.
+template <typename T>
+static Row<T> rowAt(const Tensor &tensor, int64_t offset) {
+  int last = tensor.rank - 1;
+  return {tensor.as<std::remove_const_t<T>>() + offset, tensor.steps[last],
+          tensor.extents[last]};
+}
+
+static Places placesAt(const Tensor &tensor, int64_t offset) {
+  int last = tensor.rank - 1;
+  return {tensor.as<char>() + offset * int64_t(byteSize(tensor.type)),
+          tensor.steps[last], tensor.extents[last], tensor.type};
+}
+
+/// Calls `function` with where each pair of rows begins; the axis of the rows
+/// is the last one.
+template <typename Function>
+static void forEachPair(const Tensor &from, const Tensor &to,
+                        Function &&function) {
+  // Rows of nothing are rows all the same.
+  stridedLoop<2>(
+      from.shape().first(from.rank - 1), {from.steps.data(), to.steps.data()},
+      [&](const auto &offsets, int64_t count, const auto &steps) {
+        for (int64_t i = 0; i != count; ++i)
+          function(offsets[0] + i * steps[0], offsets[1] + i * steps[1]);
+      });
+}
+
+/// Calls `function` with each pair of rows along `axis`.
+template <typename T, typename Function>
 static void forEachRow(const Tensor &input, const Tensor &output, int axis,
                        Function &&function) {
   Tensor from = input.withAxisLast(axis);
   Tensor to = output.withAxisLast(axis);
-  int last = input.rank - 1;
-  // Rows of nothing are rows all the same.
-  stridedLoop<2>(
-      from.shape().first(last), {from.steps.data(), to.steps.data()},
-      [&](const auto &offsets, int64_t count, const auto &steps) {
-        for (int64_t i = 0; i != count; ++i)
-          function(Row<const In>{input.as<In>() + offsets[0] + i * steps[0],
-                                 from.steps[last], from.extents[last]},
-                   Row<Out>{output.as<Out>() + offsets[1] + i * steps[1],
-                            to.steps[last], to.extents[last]});
-      });
+  forEachPair(from, to, [&](int64_t fromOffset, int64_t toOffset) {
+    function(rowAt<const T>(from, fromOffset), rowAt<T>(to, toOffset));
+  });
+}
+
+/// Calls `function` with each row along `axis` and the places of the output's,
+/// which may be of another length.
+template <typename T, typename Function>
+static void forEachRowOfPlaces(const Tensor &input, const Tensor &output,
+                               int axis, Function &&function) {
+  Tensor from = input.withAxisLast(axis);
+  Tensor to = output.withAxisLast(axis);
+  forEachPair(from, to, [&](int64_t fromOffset, int64_t toOffset) {
+    function(rowAt<const T>(from, fromOffset), placesAt(to, toOffset));
+  });
 }
 
 Error portable::runArgmax(const Invocation &call) {
@@ -65,20 +111,18 @@ Error portable::runArgmax(const Invocation &call) {
     return unknownType("Argmax", output);
   return withType(input.type, [&]<typename T>() -> Error {
     if constexpr (FloatElement<T> || IntegerElement<T>) {
-      withWidth(output.type, [&]<typename Index>() {
-        // The first of the largest; NaN is larger than all.
-        forEachRow<T, Index>(input, output, axis, [](auto from, auto to) {
-          int64_t best = 0;
-          auto largest = ComputeType<T>(from[0]);
-          for (int64_t i = 1; i != from.length && !isNaN(largest); ++i) {
-            auto x = ComputeType<T>(from[i]);
-            if (!(x <= largest)) {
-              largest = x;
-              best = i;
-            }
+      // The first of the largest; NaN is larger than all.
+      forEachRowOfPlaces<T>(input, output, axis, [](auto from, auto to) {
+        int64_t best = 0;
+        auto largest = ComputeType<T>(from[0]);
+        for (int64_t i = 1; i != from.length && !isNaN(largest); ++i) {
+          auto x = ComputeType<T>(from[i]);
+          if (!(x <= largest)) {
+            largest = x;
+            best = i;
           }
-          to[0] = Index(best);
-        });
+        }
+        to.set(0, best);
       });
       return Error::success();
     } else {
@@ -97,7 +141,7 @@ Error portable::runSoftmax(const Invocation &call) {
     return error;
   return withType(input.type, [&]<typename T>() -> Error {
     if constexpr (FloatElement<T>) {
-      forEachRow<T, T>(input, output, axis, [](auto from, auto to) {
+      forEachRow<T>(input, output, axis, [](auto from, auto to) {
         double largest = -std::numeric_limits<double>::infinity();
         for (int64_t i = 0; i != from.length; ++i)
           largest = std::max(largest, double(ComputeType<T>(from[i])));
@@ -135,7 +179,7 @@ static Error scan(std::string_view name, const Invocation &call) {
     if constexpr (FloatElement<T> || IntegerElement<T>) {
       using Number =
           std::conditional_t<FloatElement<T>, double, ComputeType<T>>;
-      forEachRow<T, T>(input, output, axis, [&](auto from, auto to) {
+      forEachRow<T>(input, output, axis, [&](auto from, auto to) {
         Number running = 0;
         for (int64_t i = 0; i != from.length; ++i) {
           int64_t place = isReverse ? from.length - 1 - i : i;
@@ -180,8 +224,7 @@ size_t portable::scratchOfSort(const Invocation &call) {
 }
 
 /// The order of the elements of a row: those that are equal stay in order, and
-/// NaN comes last in both directions. Not a part of what is done with it: it is
-/// the same code for every type of a result.
+/// NaN comes last in both directions.
 template <typename T>
 static void sortRow(const Row<const T> &from, bool isDescending,
                     std::span<int64_t> order) {
@@ -192,19 +235,6 @@ static void sortRow(const Row<const T> &from, bool isDescending,
     if (isNaN(x) || isNaN(y))
       return isNaN(x) == isNaN(y) ? a < b : isNaN(y);
     return x == y ? a < b : isDescending ? x > y : x < y;
-  });
-}
-
-/// Calls `store` with each row of the output and the order of its elements.
-template <typename T, typename Out, typename Store>
-static void sortRows(const Invocation &call, Store &&store) {
-  const Tensor &input = call.input();
-  int axis = int(call.number(0));
-  Scratch<int64_t> scratch(call, input.extents[size_t(axis)]);
-  std::span<int64_t> order = scratch.numbers();
-  forEachRow<T, Out>(input, call.output(), axis, [&](auto from, auto to) {
-    sortRow<T>(from, call.number(1) != 0, order);
-    store(from, to, order);
   });
 }
 
@@ -221,9 +251,13 @@ Error portable::runSort(const Invocation &call) {
     return error;
   if (input.type != output.type)
     return unknownType("Sort", output);
+  int axis = int(call.number(0));
+  Scratch<int64_t> scratch(call, input.extents[size_t(axis)]);
+  std::span<int64_t> order = scratch.numbers();
   return withType(input.type, [&]<typename T>() -> Error {
     if constexpr (FloatElement<T> || IntegerElement<T>) {
-      sortRows<T, T>(call, [](auto from, auto to, const auto &order) {
+      forEachRow<T>(input, output, axis, [&](auto from, auto to) {
+        sortRow<T>(from, call.number(1) != 0, order);
         for (int64_t i = 0; i != to.length; ++i)
           to[i] = from[order[i]];
       });
@@ -241,13 +275,15 @@ Error portable::runArgsort(const Invocation &call) {
     return error;
   if (!isInteger(output.type))
     return unknownType("Argsort", output);
+  int axis = int(call.number(0));
+  Scratch<int64_t> scratch(call, input.extents[size_t(axis)]);
+  std::span<int64_t> order = scratch.numbers();
   return withType(input.type, [&]<typename T>() -> Error {
     if constexpr (FloatElement<T> || IntegerElement<T>) {
-      withWidth(output.type, [&]<typename Index>() {
-        sortRows<T, Index>(call, [](auto, auto to, const auto &order) {
-          for (int64_t i = 0; i != to.length; ++i)
-            to[i] = Index(order[i]);
-        });
+      forEachRowOfPlaces<T>(input, output, axis, [&](auto from, auto to) {
+        sortRow<T>(from, call.number(1) != 0, order);
+        for (int64_t i = 0; i != to.length; ++i)
+          to.set(i, order[i]);
       });
       return Error::success();
     } else {

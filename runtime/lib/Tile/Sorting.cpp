@@ -3,6 +3,7 @@
 // Rows are sorted as whole numbers: a key whose order is that of the elements,
 // and behind it the place, so that equal ones stay in order.
 
+#include "../Portable/Portable.h"
 #include "../Products/Common.h"
 
 #include <algorithm>
@@ -31,8 +32,8 @@ template <typename T> static uint32_t keyOf(T element, bool isDescending) {
     auto bits = std::bit_cast<uint32_t>(number == 0 ? 0.0f : number);
     key = bits ^ (bits >> 31 ? UINT32_MAX : 0x80000000u);
   } else {
-    auto number = int64_t(ComputeType<T>(element));
-    key = uint32_t(number) ^ (std::is_signed_v<T> ? 0x80000000u : 0);
+    key = uint32_t(ComputeType<T>(element)) ^
+          (std::is_signed_v<T> ? 0x80000000u : 0);
   }
   return isDescending ? ~key : key;
 }
@@ -94,28 +95,36 @@ struct SortedRows {
 };
 } // namespace
 
+/// Keys of a row, each with its place behind it.
+static void writeEntries(const SortedRows &rows, int64_t row, bool isDescending,
+                         uint64_t *entries) {
+  withType(rows.from.type, [&]<typename T>() {
+    if constexpr (sizeof(T) <= 4 && (FloatElement<T> || IntegerElement<T>)) {
+      const T *from = rows.from.as<T>() + rows.offset(rows.from, row);
+      for (int64_t i = 0; i != rows.length; ++i)
+        entries[i] = uint64_t(keyOf<T>(from[i * rows.fromStep()], isDescending))
+                         << 32 |
+                     uint64_t(i);
+    }
+  });
+}
+
 /// Calls `store(row, entries)` for each row, sorted: places are the low halves.
+/// Types are looked at for each row, before and after it is sorted: for each
+/// pair of them, the code that sorts would be there once more.
 template <typename Store>
 static void sortRows(const Invocation &call, const SortedRows &rows,
                      Store &&store) {
   bool isDescending = call.number(1) != 0;
   auto *scratch = static_cast<uint64_t *>(call.scratch);
-  withType(call.input().type, [&]<typename T>() {
-    if constexpr (sizeof(T) <= 4 && (FloatElement<T> || IntegerElement<T>))
-      forEachChunk(call, rows.count, [&](int64_t row, int thread) {
-        uint64_t *entries = scratch + int64_t(thread) * 2 * rows.length;
-        const T *from = rows.from.as<T>() + rows.offset(rows.from, row);
-        for (int64_t i = 0; i != rows.length; ++i)
-          entries[i] =
-              uint64_t(keyOf<T>(from[i * rows.fromStep()], isDescending))
-                  << 32 |
-              uint64_t(i);
-        if (rows.length < kFewest)
-          std::sort(entries, entries + rows.length);
-        else
-          sortByDigits(entries, entries + rows.length, rows.length);
-        store(row, entries);
-      });
+  forEachChunk(call, rows.count, [&](int64_t row, int thread) {
+    uint64_t *entries = scratch + int64_t(thread) * 2 * rows.length;
+    writeEntries(rows, row, isDescending, entries);
+    if (rows.length < kFewest)
+      std::sort(entries, entries + rows.length);
+    else
+      sortByDigits(entries, entries + rows.length, rows.length);
+    store(row, entries);
   });
 }
 
@@ -135,8 +144,8 @@ static size_t scratchOf(const Vectors &, const Invocation &call) {
 
 static Error sort(const Vectors &, const Invocation &call) {
   SortedRows rows(call);
-  withType(call.input().type, [&]<typename T>() {
-    sortRows(call, rows, [&](int64_t row, const uint64_t *entries) {
+  sortRows(call, rows, [&](int64_t row, const uint64_t *entries) {
+    portable::withWidth(rows.to.type, [&]<typename T>() {
       const T *from = rows.from.as<T>() + rows.offset(rows.from, row);
       T *to = rows.to.as<T>() + rows.offset(rows.to, row);
       for (int64_t i = 0; i != rows.length; ++i)
@@ -149,13 +158,12 @@ static Error sort(const Vectors &, const Invocation &call) {
 
 static Error argsort(const Vectors &, const Invocation &call) {
   SortedRows rows(call);
-  withType(call.output().type, [&]<typename Index>() {
-    if constexpr (IntegerElement<Index>)
-      sortRows(call, rows, [&](int64_t row, const uint64_t *entries) {
-        Index *to = rows.to.as<Index>() + rows.offset(rows.to, row);
-        for (int64_t i = 0; i != rows.length; ++i)
-          to[i * rows.toStep()] = Index(uint32_t(entries[i]));
-      });
+  sortRows(call, rows, [&](int64_t row, const uint64_t *entries) {
+    portable::withWidth(rows.to.type, [&]<typename Index>() {
+      Index *to = rows.to.as<Index>() + rows.offset(rows.to, row);
+      for (int64_t i = 0; i != rows.length; ++i)
+        to[i * rows.toStep()] = Index(uint32_t(entries[i]));
+    });
   });
   return Error::success();
 }
