@@ -7,9 +7,9 @@ using Kernel = PortableKernel;
 
 namespace {
 
-constexpr ElementType kTypes[] = {ElementType::F32,  ElementType::SI32,
-                                  ElementType::F16,  ElementType::UI8,
-                                  ElementType::BF16, ElementType::SI16};
+constexpr ElementType kTypes[] = {
+    ElementType::F32,  ElementType::SI32, ElementType::F16, ElementType::UI8,
+    ElementType::BF16, ElementType::SI16, ElementType::SI4};
 constexpr int64_t kLengths[] = {1, 7, 100, 700, 3000};
 
 /// Few different numbers, zeros of both signs and none at all among them.

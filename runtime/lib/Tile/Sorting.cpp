@@ -33,7 +33,7 @@ template <typename T> static uint32_t keyOf(T element, bool isDescending) {
     key = bits ^ (bits >> 31 ? UINT32_MAX : 0x80000000u);
   } else {
     key = uint32_t(ComputeType<T>(element)) ^
-          (std::is_signed_v<T> ? 0x80000000u : 0);
+          (std::is_signed_v<ComputeType<T>> ? 0x80000000u : 0);
   }
   return isDescending ? ~key : key;
 }
