@@ -86,8 +86,8 @@ TEST(TileProgram, GarbageIsRefusedOrRuns) {
     std::vector<TileOperand> inputs(program.numInputs,
                                     {numbers, 1, ElementType::F32});
     float results[2][100];
-    TileOperand outputs[] = {{results[0], 1, ElementType::F32},
-                             {results[1], 1, ElementType::F32}};
+    std::vector<TileOperand> outputs = {{results[0], 1, ElementType::F32},
+                                        {results[1], 1, ElementType::F32}};
     for (Isa isa : testedIsas())
       tileFunction(isa)(program, inputs, outputs, 100);
   }
