@@ -67,8 +67,9 @@ template <typename Function> void withOp(ReduceMode mode, Function &&function) {
   }
 }
 
-/// How many elements are put together in their own precision.
-constexpr int64_t kBlock = 512;
+/// How many elements are put together in their own precision: of four vectors,
+/// no lane takes more than 16.
+constexpr int64_t kBlock = kWidth < 8 ? 64 * kWidth : 512;
 
 /// A product of a few floats may be too large or too small for one where that
 /// of all is not.
