@@ -2,7 +2,6 @@
 
 #include "corten/Pt2/Convert.h"
 
-#include "SchemaTable.h"
 #include "corten/Pt2/Pt2.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -13,81 +12,6 @@
 #include <optional>
 
 using namespace corten;
-using llvm::StringRef;
-using llvm::Twine;
-
-//===----------------------------------------------------------------------===//
-// Operators without a lowering
-//===----------------------------------------------------------------------===//
-
-/// Whether torch takes the operator out of a program that it decomposes. Of the
-/// higher-order ones that is only so for regions without gradients or with
-/// automatic casts; what a user's operator writes becomes a value, the operator
-/// stays.
-static bool isDecomposed(const Operator &op) {
-  if (op.nameSpace == "higher_order")
-    return op.name.starts_with("wrap_with_");
-  return op.nameSpace == "aten" && (op.mutates || pt2::isDecomposed(op.name));
-}
-
-/// Torch may leave a write in a branch or the body of a loop as it is.
-static bool isNestedWrite(const UnsupportedOperator &entry) {
-  return entry.op->mutates &&
-         llvm::any_of(entry.uses, [](const auto &use) { return use.isNested; });
-}
-
-/// What to do about operators without a lowering.
-static std::string remedies(llvm::ArrayRef<UnsupportedOperator> found) {
-  std::vector<std::string> decomposed, others;
-  for (const UnsupportedOperator &entry : found)
-    (isDecomposed(*entry.op) ? decomposed : others)
-        .push_back(entry.op->printedName());
-  std::string text;
-  if (!decomposed.empty())
-    text += "\nFix: only torch can decompose " + llvm::join(decomposed, ", ") +
-            ": call run_decompositions(coreai_torch.get_decomp_table()) before "
-            "saving the program.";
-  if (llvm::any_of(found, isNestedWrite))
-    text +=
-        "\nA write inside cond or while_loop that is still there then cannot "
-        "be decomposed: return the new value, and copy_() it to its place "
-        "after the call.";
-  if (!others.empty())
-    text += "\nFix: no decomposition replaces " + llvm::join(others, ", ") +
-            ": change the model, or convert it in Python, where TorchConverter "
-            "takes lowerings (register_torch_lowering) and Metal kernels "
-            "(register_custom_kernels).";
-  return text;
-}
-
-static llvm::Error checkSupported(const Program &program, StringRef name) {
-  std::vector<UnsupportedOperator> found = findUnsupported(program);
-  if (found.empty())
-    return llvm::Error::success();
-  auto names = llvm::map_range(found, [](const UnsupportedOperator &entry) {
-    return entry.op->printedName();
-  });
-  std::string message = (name + ": " + Twine(found.size()) +
-                         (found.size() == 1 ? " operator has no lowering: "
-                                            : " operators have no lowering: ") +
-                         llvm::join(names, ", "))
-                            .str();
-  constexpr size_t kShownUses = 4;
-  for (const UnsupportedOperator &entry : found) {
-    message +=
-        ("\n  " + entry.op->printedName() + ", " + Twine(entry.uses.size()) +
-         (entry.uses.size() == 1 ? " use" : " uses"))
-            .str();
-    for (const UnsupportedUse &use :
-         llvm::ArrayRef(entry.uses).take_front(kShownUses))
-      message += describeNode(name, *use.node);
-  }
-  return llvm::createStringError(message + remedies(found));
-}
-
-//===----------------------------------------------------------------------===//
-// Conversion
-//===----------------------------------------------------------------------===//
 
 llvm::Expected<std::unique_ptr<Program>>
 corten::readPt2(const Pt2File &file, const Pt2EntryPoint &entryPoint,
@@ -111,7 +35,8 @@ corten::readPt2(const Pt2File &file, const Pt2EntryPoint &entryPoint,
   if (!program)
     return llvm::createStringError("'" + entryPoint.file +
                                    "': " + llvm::toString(program.takeError()));
-  if (llvm::Error error = checkSupported(**program, entryPoint.name))
+  if (llvm::Error error =
+          checkSupported(**program, entryPoint.name, Refusal::Read))
     return error;
   return program;
 }

@@ -12,16 +12,7 @@ static constexpr llvm::StringLiteral kSchemas[] = {
 #include "OperatorSchemas.inc"
 };
 
-/// In the order of their names.
-static constexpr llvm::StringLiteral kDecomposed[] = {
-#include "Decompositions.inc"
-};
-
 llvm::ArrayRef<llvm::StringLiteral> pt2::allSchemas() { return kSchemas; }
-
-bool pt2::isDecomposed(StringRef name) {
-  return llvm::binary_search(kDecomposed, name);
-}
 
 static StringRef nameOf(StringRef schema) {
   return schema.take_until([](char c) { return c == '('; });

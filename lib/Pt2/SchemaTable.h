@@ -15,10 +15,6 @@ namespace corten::pt2 {
 /// operator that is not there.
 llvm::StringRef findSchema(llvm::StringRef nameSpace, llvm::StringRef name);
 
-/// Whether torch's run_decompositions() replaces an operator of ATen, given as
-/// "add.Tensor".
-bool isDecomposed(llvm::StringRef name);
-
 /// All texts of the table, for its test.
 llvm::ArrayRef<llvm::StringLiteral> allSchemas();
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "Bindings.h"
+#include "Errors.h"
 #include "WithoutGil.h"
 
 #include "corten/Conversion/AtenToCoreAI/CheckEntryPoint.h"
@@ -17,6 +18,7 @@
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
 #include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 
@@ -88,45 +90,13 @@ static OperatorSet operatorSet(bool undecomposed) {
   return undecomposed ? OperatorSet::All : OperatorSet::Decomposed;
 }
 
-static nb::list shapeOf(const ValueInfo &info, const Program &program) {
-  nb::list sizes;
-  for (Size size : info.sizes) {
-    if (size.isDynamic())
-      sizes.append(str(program.symbols[size.symbol()].expression));
-    else
-      sizes.append(size.get());
-  }
-  return sizes;
-}
-
-/// [(printed name, namespace, whether it mutates, [(file, line, function,
-/// module path, class, dtype, shape of the first tensor operand, whether it is
-/// inside a branch)])]
-static nb::list unsupported(const Program &program) {
-  nb::list result;
-  for (const UnsupportedOperator &entry : findUnsupported(program)) {
-    nb::list uses;
-    for (const UnsupportedUse &use : entry.uses) {
-      SourceLocation source = use.node->source();
-      const ModuleFrame *module = use.node->module;
-      const ValueInfo *operand = nullptr;
-      for (const Argument &argument : use.node->arguments)
-        if (!operand && argument.isValue() &&
-            argument.asNode()->info().isTensor())
-          operand = &argument.asNode()->info();
-      uses.append(nb::make_tuple(
-          str(source.file), source.line, str(source.function),
-          module ? str(module->path) : std::string(),
-          module ? str(module->shortClassName()) : std::string(),
-          operand ? str(scalarTypeName(operand->dtype)) : std::string(),
-          operand ? nb::object(shapeOf(*operand, program)) : nb::none(),
-          use.isNested));
-    }
-    result.append(nb::make_tuple(entry.op->printedName(),
-                                 str(entry.op->nameSpace), entry.op->mutates,
-                                 uses));
-  }
-  return result;
+static void raiseUnsupported(const Program &program,
+                             std::string_view entryPoint, Refusal refusal,
+                             const std::vector<std::string> &lowerings) {
+  llvm::StringSet<> registered;
+  registered.insert_range(lowerings);
+  bindings::unwrap(
+      corten::checkSupported(program, entryPoint, refusal, registered));
 }
 
 /// (calls, scopes). A call is (node, where it is, key of its lowering, place of
@@ -294,7 +264,14 @@ void corten::bindings::bindConversion(nb::module_ &module) {
              "now and then with the number of nodes lowered. Raises "
              "ValueError, or TypeError for an operand that a kernel cannot "
              "take.");
-  module.def("unsupported", &unsupported, nb::arg("program"));
+  nb::enum_<Refusal>(module, "Refusal")
+      .value("ADDED", Refusal::Added)
+      .value("CONVERTED", Refusal::Converted);
+  module.def("check_supported", &raiseUnsupported, nb::arg("program"),
+             nb::arg("entrypoint_name"), nb::arg("refusal"),
+             nb::arg("lowerings"),
+             "Raises ValueError if the program has operators without a "
+             "lowering that are due. `lowerings` are those of the user's.");
   module.def(
       "narrow_weights",
       [](const Program &program) {

@@ -52,9 +52,9 @@ convertText(StringRef text) {
       });
   if (!program)
     return program.takeError();
-  for (const UnsupportedOperator &found : findUnsupported(**program))
-    return llvm::createStringError("no lowering for " +
-                                   found.op->printedName());
+  if (llvm::Error error =
+          checkSupported(**program, written->name, Refusal::Read))
+    return error;
   EntryPoint entryPoint;
   entryPoint.program = program->get();
   entryPoint.name = written->name;

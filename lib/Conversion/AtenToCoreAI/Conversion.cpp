@@ -10,14 +10,12 @@
 #include "corten/Dialect/DebugInfo/IR/DebugInfoDialect.h"
 #include "corten/Dialect/Param/IR/ParamDialect.h"
 #include "corten/Dialect/Plan/IR/PlanDialect.h"
-#include "corten/Program/Outline.h"
 
 #include "mlir/IR/Verifier.h"
 
 #include "llvm/Support/raw_ostream.h"
 
 #include <chrono>
-#include <map>
 
 using namespace corten;
 using namespace mlir;
@@ -26,52 +24,20 @@ using namespace mlir;
 // The check before a conversion
 //===----------------------------------------------------------------------===//
 
-/// What torch expands into a graph: it is lowered as a call of that, which
-/// nobody but torch can make.
-static bool wantsGraph(const Node &node) {
-  const Operator &op = *node.callee;
-  if (op.nameSpace != "higher_order" ||
-      (op.name != "flex_attention" && op.name != "out_dtype"))
-    return false;
-  return node.arguments.empty() ||
-         node.arguments.front().kind() != Argument::Kind::Graph;
-}
-
-static void
-collectUnsupported(const Graph &graph, OperatorSet set, bool isNested,
-                   std::map<std::string, UnsupportedOperator> &found) {
-  for (const Node *node : graph.nodes) {
-    if (node->kind != Node::Kind::Call)
-      continue;
-    const Operator &op = *node->callee;
-    // A write to an argument would be lost: values never change.
-    if (op.mutates || wantsGraph(*node) ||
-        !(isModuleCall(*node) || hasLowering(op.nameSpace, op.name, set))) {
-      UnsupportedOperator &entry = found[op.printedName()];
-      entry.op = &op;
-      entry.uses.push_back({node, isNested});
-    }
-    // Graphs that come with such a call are part of what is not known.
-    if (wantsGraph(*node))
-      continue;
-    for (const Argument &argument : node->arguments)
-      if (argument.kind() == Argument::Kind::Graph)
-        collectUnsupported(*argument.asGraph(), set, /*isNested=*/true, found);
-  }
-}
-
 std::vector<UnsupportedOperator>
 corten::findUnsupported(const Program &program) {
-  std::map<std::string, UnsupportedOperator> found;
-  collectUnsupported(program.main,
-                     program.isDecomposed ? OperatorSet::Decomposed
-                                          : OperatorSet::All,
-                     /*isNested=*/false, found);
-  std::vector<UnsupportedOperator> result;
-  result.reserve(found.size());
-  for (auto &entry : found)
-    result.push_back(std::move(entry.second));
-  return result;
+  OperatorSet set =
+      program.isDecomposed ? OperatorSet::Decomposed : OperatorSet::All;
+  return findUnsupported(program, [&](const Operator &op) {
+    return hasLowering(op.nameSpace, op.name, set);
+  });
+}
+
+llvm::Error corten::checkSupported(const Program &program, StringRef entryPoint,
+                                   Refusal refusal,
+                                   const llvm::StringSet<> &registered) {
+  return refuseUnsupported(program, entryPoint, refusal,
+                           findUnsupported(program), registered);
 }
 
 //===----------------------------------------------------------------------===//

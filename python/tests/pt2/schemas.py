@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Writes what ``lib/Pt2`` knows of torch's operators.
+"""Writes what C++ knows of torch's operators.
 
 The schemas of those that a ``.pt2`` file may call, and the names of those that
 ``run_decompositions()`` replaces.
@@ -31,9 +31,9 @@ _OTHERS = (
 
 _VALUES = re.compile("Tensor|SymInt|Scalar")
 
-_FOLDER = Path(__file__).parents[3] / "lib/Pt2"
-TABLE = _FOLDER / "OperatorSchemas.inc"
-DECOMPOSITIONS = _FOLDER / "Decompositions.inc"
+_FOLDER = Path(__file__).parents[3] / "lib"
+TABLE = _FOLDER / "Pt2/OperatorSchemas.inc"
+DECOMPOSITIONS = _FOLDER / "Program/Decompositions.inc"
 
 
 def _operators() -> Iterator[Any]:

@@ -11,7 +11,7 @@
 #include "corten/Conversion/AtenToCoreAI/Locations.h"
 #include "corten/Conversion/AtenToCoreAI/ValueNames.h"
 #include "corten/Metal/Kernel.h"
-#include "corten/Program/Program.h"
+#include "corten/Program/Unsupported.h"
 #include "corten/Support/Bytes.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -159,23 +159,14 @@ struct ConvertedModule {
 /// Where a node stands in the user's code, as lines that follow a message.
 std::string describeNode(llvm::StringRef entryPoint, const Node &node);
 
-/// One place where an unsupported operator is used.
-struct UnsupportedUse {
-  const Node *node = nullptr;
-  /// Inside a branch or the body of a loop.
-  bool isNested = false;
-};
-
-/// An operator of the program that cannot be converted, because no lowering
-/// exists for it or because it works in place, with all its uses.
-struct UnsupportedOperator {
-  const Operator *op = nullptr;
-  std::vector<UnsupportedUse> uses;
-};
-
 /// All operators of `program`, subgraphs included, that cannot be lowered, in
 /// the order of their printed names.
 std::vector<UnsupportedOperator> findUnsupported(const Program &program);
+
+/// Refuses a program that has some that are due; see refuseUnsupported().
+llvm::Error checkSupported(const Program &program, llvm::StringRef entryPoint,
+                           Refusal refusal,
+                           const llvm::StringSet<> &registered = {});
 
 /// Which operators count: those that a decomposed program may have, or also
 /// those that a decomposition replaces.
@@ -223,9 +214,6 @@ public:
   /// It is the type of a value that is wrong.
   bool isTypeError;
 };
-
-/// The namespace of the operators that Metal kernels are in torch.
-inline constexpr llvm::StringRef kKernelNamespace = "coreai_metal_kernels";
 
 /// Converts all entry points into one verified module, or fails with a
 /// ConversionError.
