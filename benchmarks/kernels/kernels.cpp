@@ -262,6 +262,9 @@ struct Case {
   /// Of codes: the shape of their scales, and how many entries a table has.
   std::vector<int64_t> scales = {};
   int64_t entries = 0;
+  /// Shapes of further inputs and outputs, in f32.
+  std::vector<std::vector<int64_t>> furtherInputs = {};
+  std::vector<std::vector<int64_t>> furtherOutputs = {};
 };
 } // namespace
 
@@ -294,6 +297,28 @@ static Case attention(int64_t length, int64_t depth) {
             {12, length, depth}};
   test.numbers = {std::bit_cast<int64_t>(0.125), 0, 0};
   test.multiplications = 2.0 * 12 * double(length * length * depth);
+  test.hasBias = false;
+  test.rotates = false;
+  return test;
+}
+
+/// Linear attention of 16 heads, with states of 128 by 128.
+static Case gatedDelta(int64_t length) {
+  constexpr int64_t kHeads = 16, kDepth = 128;
+  Case test{"gated delta of " + std::to_string(length),
+            PortableKernel::GatedDelta,
+            {{1, kHeads, length, kDepth}, {1, kHeads, length, kDepth}},
+            false,
+            {1, length, kHeads, kDepth},
+            // Queries and keys have a length of one.
+            {1}};
+  test.furtherInputs = {{1, kHeads, length, kDepth},
+                        {1, kHeads, length},
+                        {1, kHeads, length},
+                        {1, kHeads, kDepth, kDepth}};
+  test.furtherOutputs = {{1, kHeads, kDepth, kDepth}};
+  // The state is read with the key, changed, and read with the query.
+  test.multiplications = 3.0 * kHeads * double(length) * kDepth * kDepth;
   test.hasBias = false;
   test.rotates = false;
   return test;
@@ -378,6 +403,8 @@ static std::vector<Case> products() {
   }
   for (int64_t length : {128, 197, 512, 1500})
     cases.push_back(attention(length, 64));
+  for (int64_t length : {1, 512})
+    cases.push_back(gatedDelta(length));
   return cases;
 }
 
@@ -498,6 +525,31 @@ static void putChannelsLast(Tensor &tensor) {
   tensor.steps[0] = step;
 }
 
+namespace {
+/// Tensors of f32 with memory of their own.
+class OwnTensors {
+public:
+  explicit OwnTensors(const std::vector<std::vector<int64_t>> &shapes) {
+    for (const std::vector<int64_t> &shape : shapes) {
+      Tensor tensor(ElementType::F32, nullptr, shape);
+      std::vector<float> &values =
+          memory.emplace_back(std::vector<float>(size_t(tensor.size())));
+      fill(values.data(), ElementType::F32, tensor.size());
+      // What is multiplied over many steps stays in range.
+      for (float &value : values)
+        value *= 0.05f;
+      tensor.data = values.data();
+      tensors.push_back(tensor);
+    }
+  }
+
+  std::vector<Tensor> tensors;
+
+private:
+  std::vector<std::vector<float>> memory;
+};
+} // namespace
+
 /// relu(x + bias)
 static TileProgram biasRelu() {
   TileProgram program;
@@ -543,7 +595,7 @@ static Result measure(const Case &test, const Options &options,
   Tensor output(ElementType::F32, nullptr, test.output);
   if (test.isLast)
     putChannelsLast(x);
-  if (x.rank == 4)
+  if (x.rank == 4 && test.furtherInputs.empty())
     putChannelsLast(output);
   int64_t codeBytes = weights.size() * int64_t(byteSize(test.weights));
   Tensor scales(ElementType::F16, nullptr, test.scales);
@@ -585,7 +637,13 @@ static Result measure(const Case &test, const Options &options,
   TileProgram program = biasRelu();
   if (test.hasBias)
     inputs.push_back(offsets);
-  Invocation invocation{inputs, {&output, 1}, test.numbers};
+  OwnTensors furtherInputs(test.furtherInputs);
+  OwnTensors furtherOutputs(test.furtherOutputs);
+  inputs.insert(inputs.end(), furtherInputs.tensors.begin(),
+                furtherInputs.tensors.end());
+  std::vector<Tensor> outputs = furtherOutputs.tensors;
+  outputs.insert(outputs.begin(), output);
+  Invocation invocation{inputs, outputs, test.numbers};
   if (test.hasBias)
     invocation.program = &program;
   invocation.pool = &pool;
