@@ -484,6 +484,7 @@ static std::vector<Case> convolutions() {
       convolution(28, 512, 128, 1, 1),
       convolution(14, 1024, 256, 1, 1),
       convolution(7, 512, 2048, 1, 1),
+      convolution(112, 16, 96, 1, 1),
       convolution(56, 24, 144, 1, 1),
       convolution(56, 144, 24, 1, 1),
       convolution(112, 32, 16, 1, 1),

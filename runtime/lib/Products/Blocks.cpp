@@ -112,12 +112,6 @@ Block Blocks::at(int64_t index) const {
           std::min((group + 1) * groupPanels, panelCount(extents.columns))};
 }
 
-bool Blocks::isAlongColumns(const Block &block, int64_t panelBytes,
-                            bool isDirect) const {
-  return pieces == 1 && isDirect && block.panels() > 1 &&
-         block.panels() * panelBytes <= kNearBytes;
-}
-
 Blocks::Memory Blocks::take(Scratch &scratch) const {
   int64_t most = ceilDivide(tiles, rowBlocks) + 1;
   return {scratch.take<float>(most * vectors.products.tileRows * groupPanels *
@@ -126,96 +120,84 @@ Blocks::Memory Blocks::take(Scratch &scratch) const {
                                       vectors.products.tableStep)};
 }
 
-void Blocks::multiplyTiles(const Block &block, const Memory &memory,
-                           const void *panels, const Sink &sink,
-                           int64_t firstRow, int64_t firstColumn,
-                           const int64_t *panelRows, int64_t panelDepth,
-                           const RowScales *rowScales,
-                           const int64_t *sinkRows) const {
-  const MicroKernels &kernels = vectors.products;
-  int64_t tiles = tilesOf(block);
-  int64_t rowBytes = kPanelWidth * bytesOf(extents.factor);
-  int64_t panelBytes = panelDepth * rowBytes;
-  int64_t sumStep = block.panels() * kPanelWidth;
-  bool isStream = extents.rows <= kernels.tileRows;
-  Finish finish;
-  Scales scales = {};
-  TileCall call = {};
-  auto startOf = [&](int64_t panel, int64_t panelRow) {
-    return static_cast<const char *>(panels) +
-           (panel - block.panel) * panelBytes + panelRow * rowBytes;
-  };
-  if (kernels.begin)
-    kernels.begin();
-  call.tableStep = kernels.tableStep;
-  call.partialStep = sumStep;
-  for (int64_t piece = 0; piece != pieces; ++piece) {
-    int64_t segment = extents.segments == 1 ? 0 : piece * pieceSegments;
-    call.segments = std::min(pieceSegments, extents.segments - segment);
-    call.first = extents.segments == 1 ? piece * pieceDepth : 0;
-    call.depth = std::min(pieceDepth, extents.depth - call.first);
-    call.panelRows = panelRows ? panelRows + segment : nullptr;
-    int64_t pieceRow = call.first + (panelRows ? 0 : segment * extents.depth);
-    bool isLast = piece + 1 == pieces;
-    bool isDirect = isLast && sink.isDirect() && !sinkRows;
-    // A tile of rows with the columns of a panel from `first` on.
-    auto multiplyTile = [&](int64_t panel, int64_t first, int64_t tile,
-                            int64_t row, int64_t count, const char *ahead) {
-      const char *start = startOf(panel, pieceRow);
-      int64_t column = panel * kPanelWidth;
-      int64_t here = std::min<int64_t>(
-          kernels.tileColumns,
-          std::min(kPanelWidth, extents.columns - column) - first);
-      const TileFunctionOf *functions =
-          kernels.tilesOf(extents.factor, here * 2 <= kernels.tileColumns);
-      float *sums = memory.sums + row * sumStep + column -
-                    block.panel * kPanelWidth + first;
-      call.panel = start + first * bytesOf(extents.factor);
-      call.columns = here;
-      call.rows = memory.table +
-                  (tile * extents.segments + segment) * kernels.tableStep;
-      call.numRows = count;
-      call.partial = piece ? sums : nullptr;
-      call.target = sums;
-      call.targetStep = sumStep;
-      call.finish = nullptr;
-      call.ahead = ahead;
-      if (isDirect) {
-        int64_t sinkRow = firstRow + block.row + row;
-        int64_t sinkColumn = firstColumn + column + first;
-        call.target = sink.target(sinkRow, sinkColumn);
-        call.targetStep = sink.targetStep();
-        if (sink.finish(sinkRow, sinkColumn, finish))
-          call.finish = &finish;
-      }
-      if (isLast && rowScales) {
-        scales = {
-            rowScales->scales + block.row + row,
-            rowScales->sums + block.row + row,
-            reinterpret_cast<const float *>(start - (pieceRow + 1) * rowBytes) +
-                first};
-        call.scales = &scales;
-      }
-      functions[std::min<int64_t>(count, kMaxTileRows) - 1](call);
-    };
-    auto widthOf = [&](int64_t panel) {
-      return std::min(kPanelWidth, extents.columns - panel * kPanelWidth);
-    };
-    if (isAlongColumns(block, panelBytes, isDirect)) {
-      call.aheadStep = rowBytes;
-      EvenParts parts(block.rows(), tiles);
-      for (int64_t tile = 0; tile != tiles; ++tile) {
-        auto [row, count] = parts.next();
-        for (int64_t panel = block.panel; panel != block.lastPanel; ++panel) {
-          bool isEnd = panel + 1 == block.lastPanel && tile + 1 != tiles;
-          const char *next = startOf(isEnd ? block.panel : panel + 1, 0);
-          for (int64_t first = 0; first < widthOf(panel);
-               first += kernels.tileColumns)
-            multiplyTile(panel, first, tile, row, count, next);
-        }
-      }
-      continue;
+namespace corten::runtime::products {
+/// A block while it is multiplied. Tiles with few elements of k are done in as
+/// little time as it takes to look up what they need, so what those of some
+/// rows have in common is looked up once.
+class Blocks::Walk {
+public:
+  Walk(const Blocks &blocks, const Block &block, const Memory &memory,
+       const void *panels, int64_t panelDepth, const Target &target)
+      : blocks(blocks), kernels(blocks.vectors.products),
+        extents(blocks.extents), block(block), memory(memory),
+        panels(static_cast<const char *>(panels)), to(target),
+        tiles(blocks.tilesOf(block)),
+        rowBytes(kPanelWidth * bytesOf(extents.factor)),
+        panelBytes(panelDepth * rowBytes),
+        sumStep(block.panels() * kPanelWidth),
+        columns(extents.columns - block.panel * kPanelWidth),
+        wide(kernels.tilesOf(extents.factor, false)),
+        narrow(kernels.tilesOf(extents.factor, true)) {
+    call.tableStep = kernels.tableStep;
+    call.partialStep = sumStep;
+  }
+
+  void run() {
+    if (kernels.begin)
+      kernels.begin();
+    for (int64_t piece = 0; piece != blocks.pieces; ++piece) {
+      beginPiece(piece);
+      if (isAlongColumns())
+        multiplyAlongColumns();
+      else
+        multiplyAlongRows();
     }
+    if (kernels.end)
+      kernels.end();
+    store();
+  }
+
+private:
+  /// Elements of k that all panels are multiplied with, before the next ones.
+  void beginPiece(int64_t piece) {
+    bool isOne = extents.segments == 1;
+    segment = isOne ? 0 : piece * blocks.pieceSegments;
+    call.segments = std::min(blocks.pieceSegments, extents.segments - segment);
+    call.first = isOne ? piece * blocks.pieceDepth : 0;
+    call.depth = std::min(blocks.pieceDepth, extents.depth - call.first);
+    call.panelRows = to.panelRows ? to.panelRows + segment : nullptr;
+    pieceRow = call.first + (to.panelRows ? 0 : segment * extents.depth);
+    isFirst = piece == 0;
+    isLast = piece + 1 == blocks.pieces;
+    isDirect = isLast && to.sink.isDirect() && !to.sinkRows;
+  }
+
+  /// Whether each tile of rows is multiplied with all panels before the next
+  /// one is.
+  bool isAlongColumns() const {
+    return blocks.pieces == 1 && isDirect && block.panels() > 1 &&
+           block.panels() * panelBytes <= kNearBytes;
+  }
+
+  void multiplyAlongColumns() {
+    call.aheadStep = rowBytes;
+    EvenParts parts(block.rows(), tiles);
+    for (int64_t tile = 0; tile != tiles; ++tile) {
+      auto [row, count] = parts.next();
+      beginRows(tile, row, count);
+      for (int64_t panel = block.panel; panel != block.lastPanel; ++panel) {
+        bool isEnd = panel + 1 == block.lastPanel && tile + 1 != tiles;
+        call.ahead = startOf(isEnd ? block.panel : panel + 1, 0);
+        for (int64_t first = 0; first < widthOf(panel);
+             first += kernels.tileColumns)
+          multiplyColumns(panel, first);
+      }
+    }
+  }
+
+  void multiplyAlongRows() {
+    bool isStream = extents.rows <= kernels.tileRows;
+    call.aheadStep = isStream ? rowBytes : ceilDivide(rowBytes, tiles);
     for (int64_t panel = block.panel; panel != block.lastPanel; ++panel) {
       const char *start = startOf(panel, pieceRow);
       // Each tile fetches its part of what comes next.
@@ -224,30 +206,128 @@ void Blocks::multiplyTiles(const Block &block, const Memory &memory,
         next = isLast ? next - pieceRow * rowBytes
                       : startOf(block.panel,
                                 pieceRow + call.segments * call.depth);
-      call.aheadStep = isStream ? rowBytes : ceilDivide(rowBytes, tiles);
       for (int64_t first = 0; first < widthOf(panel);
            first += kernels.tileColumns) {
         EvenParts parts(block.rows(), std::max<int64_t>(tiles, 1));
         for (int64_t tile = 0; tile != tiles; ++tile) {
           auto [row, count] = parts.next();
-          const char *ahead = isStream ? start + kStreamDistance
-                                       : next + tile * call.aheadStep *
-                                                    call.segments * call.depth;
-          multiplyTile(panel, first, tile, row, count, ahead);
+          call.ahead = isStream ? start + kStreamDistance
+                                : next + tile * call.aheadStep * call.segments *
+                                             call.depth;
+          beginRows(tile, row, count);
+          multiplyColumns(panel, first);
         }
       }
     }
   }
-  if (kernels.end)
-    kernels.end();
-  int64_t columns =
-      std::min(sumStep, extents.columns - block.panel * kPanelWidth);
-  int64_t column = firstColumn + block.panel * kPanelWidth;
-  if (sinkRows)
-    for (int64_t i = 0; i != block.rows(); ++i)
-      sink.store(sinkRows[i], 1, column, columns, memory.sums + i * sumStep,
-                 sumStep);
-  else if (!sink.isDirect())
-    sink.store(firstRow + block.row, block.rows(), column, columns, memory.sums,
-               sumStep);
+
+  /// What tiles of these rows have in common: where the first column is.
+  void beginRows(int64_t tile, int64_t row, int64_t count) {
+    call.rows =
+        memory.table + (tile * extents.segments + segment) * kernels.tableStep;
+    call.numRows = count;
+    function = std::min<int64_t>(count, kMaxTileRows) - 1;
+    sums = memory.sums + row * sumStep;
+    start = sums;
+    call.targetStep = sumStep;
+    call.finish = nullptr;
+    if (isDirect) {
+      int64_t sinkRow = to.firstRow + block.row + row;
+      int64_t sinkColumn = to.firstColumn + block.panel * kPanelWidth;
+      start = to.sink.target(sinkRow, sinkColumn);
+      call.targetStep = to.sink.targetStep();
+      if (to.sink.finish(sinkRow, sinkColumn, finish)) {
+        call.finish = &finish;
+        bias = finish.bias;
+        residual = finish.residual;
+      }
+    }
+    if (isLast && to.scales) {
+      scales.rows = to.scales->scales + block.row + row;
+      scales.sums = to.scales->sums + block.row + row;
+      call.scales = &scales;
+    }
+  }
+
+  /// Those rows, with the columns of a panel from `first` on.
+  void multiplyColumns(int64_t panel, int64_t first) {
+    int64_t column = (panel - block.panel) * kPanelWidth + first;
+    const char *rows = startOf(panel, pieceRow);
+    call.panel = rows + first * bytesOf(extents.factor);
+    call.columns = std::min<int64_t>(kernels.tileColumns, columns - column);
+    call.partial = isFirst ? nullptr : sums + column;
+    call.target = start + column;
+    if (call.finish) {
+      finish.bias = bias ? bias + column : nullptr;
+      finish.residual = residual ? residual + column : nullptr;
+    }
+    // What columns are worth is in the row before each panel.
+    if (call.scales)
+      scales.columns =
+          reinterpret_cast<const float *>(rows - (pieceRow + 1) * rowBytes) +
+          first;
+    bool isNarrow = call.columns * 2 <= kernels.tileColumns;
+    (isNarrow ? narrow : wide)[function](call);
+  }
+
+  /// Sums whose program is not done as they are stored.
+  void store() const {
+    int64_t column = to.firstColumn + block.panel * kPanelWidth;
+    int64_t width = std::min(sumStep, columns);
+    if (to.sinkRows)
+      for (int64_t i = 0; i != block.rows(); ++i)
+        to.sink.store(to.sinkRows[i], 1, column, width,
+                      memory.sums + i * sumStep, sumStep);
+    else if (!to.sink.isDirect())
+      to.sink.store(to.firstRow + block.row, block.rows(), column, width,
+                    memory.sums, sumStep);
+  }
+
+  const char *startOf(int64_t panel, int64_t panelRow) const {
+    return panels + (panel - block.panel) * panelBytes + panelRow * rowBytes;
+  }
+  int64_t widthOf(int64_t panel) const {
+    return std::min(kPanelWidth, extents.columns - panel * kPanelWidth);
+  }
+
+  const Blocks &blocks;
+  const MicroKernels &kernels;
+  const Extents &extents;
+  const Block &block;
+  const Memory &memory;
+  const char *panels;
+  const Target &to;
+  int64_t tiles;
+  int64_t rowBytes;
+  int64_t panelBytes;
+  int64_t sumStep;
+  /// From the first of the block to the last of all.
+  int64_t columns;
+  const TileFunctionOf *wide;
+  const TileFunctionOf *narrow;
+
+  // Of a piece.
+  int64_t segment = 0;
+  int64_t pieceRow = 0;
+  bool isFirst = true;
+  bool isLast = true;
+  bool isDirect = false;
+
+  // Of some rows, in the first column of the block.
+  int64_t function = 0;
+  float *sums = nullptr;
+  float *start = nullptr;
+  const float *bias = nullptr;
+  const float *residual = nullptr;
+
+  TileCall call = {};
+  Finish finish = {};
+  Scales scales = {};
+};
+} // namespace corten::runtime::products
+
+void Blocks::multiplyTiles(const Block &block, const Memory &memory,
+                           const void *panels, int64_t panelDepth,
+                           const Target &target) const {
+  Walk(*this, block, memory, panels, panelDepth, target).run();
 }

@@ -83,25 +83,29 @@ public:
       fill(block.row + row, count,
            memory.table + tile * extents.segments * vectors.products.tableStep);
     }
-    multiplyTiles(block, memory, panels, sink, firstRow, firstColumn, panelRows,
+    multiplyTiles(block, memory, panels,
                   panelDepth < 0 ? extents.segments * extents.depth
                                  : panelDepth,
-                  scales, sinkRows);
+                  {sink, firstRow, firstColumn, panelRows, scales, sinkRows});
   }
 
 private:
   int64_t tilesOf(const Block &block) const {
     return ceilDivide(block.rows(), vectors.products.tileRows);
   }
-  /// Whether each tile of rows is multiplied with all panels of a block before
-  /// the next one is.
-  bool isAlongColumns(const Block &block, int64_t panelBytes,
-                      bool isDirect) const;
+  /// Where sums go, and what else is not of the block itself; see multiply().
+  struct Target {
+    const Sink &sink;
+    int64_t firstRow;
+    int64_t firstColumn;
+    const int64_t *panelRows;
+    const RowScales *scales;
+    const int64_t *sinkRows;
+  };
+  class Walk;
   void multiplyTiles(const Block &block, const Memory &memory,
-                     const void *panels, const Sink &sink, int64_t firstRow,
-                     int64_t firstColumn, const int64_t *panelRows,
-                     int64_t panelDepth, const RowScales *rowScales,
-                     const int64_t *sinkRows) const;
+                     const void *panels, int64_t panelDepth,
+                     const Target &target) const;
 
   const Vectors &vectors;
   Extents extents;

@@ -48,7 +48,7 @@ public:
     ChannelRows input =
         copy ? copyChannelRows(call, vectors.products, x, form, copy)
              : channelRows(x);
-    findLines(input);
+    findLines();
     int64_t number = 0;
     portable::forEachPlace(window.kernel, [&](const Place &tap) {
       Tap &next = taps[number++] = {};
@@ -118,7 +118,7 @@ private:
   }
 
   /// Rows along the last axis, if there is a kernel for them.
-  void findLines(const ChannelRows &rows) {
+  void findLines() {
     int last = window.rank - 1;
     int64_t width = window.kernel[last];
     int64_t stride = window.strides[last];
@@ -126,14 +126,12 @@ private:
         window.dilations[last] != 1)
       return;
     lineKernel = vectors.products.depthwiseLine[width - 1][stride - 1];
-    firstInside = std::max<int64_t>(ceilDivide(window.before[last], stride), 0);
-    int64_t room = rows.space[last] - width + window.before[last];
-    lastInside = room < 0 ? -1 : room / stride;
   }
 
-  /// Where the lines of a place begin.
-  void fillLines(const ChannelRows &rows, int64_t row,
-                 const ThreadMemory &memory) const {
+  /// Where the lines of the input begin that a place sees; gives the place on
+  /// its line.
+  int64_t fillLines(const ChannelRows &rows, int64_t row,
+                    const ThreadMemory &memory) const {
     int last = window.rank - 1;
     Place space = portable::spaceOf(call.output());
     Place place;
@@ -148,12 +146,15 @@ private:
       int64_t offset = 0;
       for (int axis = 0; axis != window.rank; ++axis) {
         int64_t at = place[axis] * window.strides[axis] + tap.shift[axis];
-        isInside &= axis == last || (at >= 0 && at < rows.space[axis]);
+        if (axis == last)
+          continue;
+        isInside &= at >= 0 && at < rows.space[axis];
         offset += at * rows.steps[axis];
       }
       memory.table[line] = isInside ? batch + offset : zeros;
       memory.lineSteps[line] = isInside ? rows.steps[last] : 0;
     }
+    return place[last];
   }
 
   int64_t numLines() const {
@@ -167,10 +168,24 @@ private:
     return weightRows ? channels : weights.steps[0];
   }
 
-  void convolveLine(int64_t groups, const ThreadMemory &memory, float *target,
+  void convolveLine(const ChannelRows &rows, int64_t first, int64_t count,
+                    const ThreadMemory &memory, float *target,
                     int64_t targetStep, const Finish *finish) const {
-    lineKernel({memory.table, memory.lineSteps, numLines(), weightData(),
-                weightStep(), channels, groups, target, targetStep, finish});
+    int last = window.rank - 1;
+    int64_t place = fillLines(rows, first, memory);
+    lineKernel(
+        {.lines = memory.table,
+         .steps = memory.lineSteps,
+         .numLines = numLines(),
+         .space = rows.space[last],
+         .firstColumn = place * window.strides[last] - window.before[last],
+         .weights = weightData(),
+         .weightStep = weightStep(),
+         .channels = channels,
+         .places = count,
+         .target = target,
+         .targetStep = targetStep,
+         .finish = finish});
   }
 
   void convolvePlaces(const WindowRows &places, int64_t first, int64_t count,
@@ -182,26 +197,18 @@ private:
                                            target, targetStep, finish});
   }
 
-  /// How many groups of places from `row` on are inside of a line.
-  int64_t groupsAt(int64_t row, int64_t last) const {
-    int64_t width = call.output().extents[window.rank + 1];
-    int64_t place = row % width;
-    if (!lineKernel || place < firstInside)
-      return 0;
-    int64_t end = std::min(lastInside + 1, width);
-    return std::max<int64_t>(std::min(end - place, last - row), 0) /
-           kLinePlaces;
-  }
-  /// How many are to be done one by one before that.
+  /// How many places from `row` on are done at once: of a line, if there is a
+  /// kernel for lines.
   int64_t placesAt(int64_t row, int64_t last) const {
-    int64_t width = call.output().extents[window.rank + 1];
-    int64_t place = row % width;
-    int64_t count =
-        std::min<int64_t>(last - row, vectors.products.depthwisePlaces);
-    if (!lineKernel)
-      return count;
-    return std::min(count,
-                    place < firstInside ? firstInside - place : width - place);
+    int64_t count = last - row;
+    if (lineKernel) {
+      int64_t width = call.output().extents[window.rank + 1];
+      count = std::min(count, width - row % width);
+    } else {
+      count = std::min<int64_t>(count, vectors.products.depthwisePlaces);
+    }
+    // Otherwise, as many as there is memory for.
+    return sink.isDirect() ? count : std::min<int64_t>(count, kMaxTileRows);
   }
 
   void convolveRows(const ChannelRows &rows, const WindowRows &places,
@@ -210,21 +217,15 @@ private:
     Finish finish;
     while (first != last) {
       bool isDirect = sink.isDirect();
-      int64_t groups = groupsAt(first, last);
-      // As many as there is memory for.
-      if (!isDirect)
-        groups = std::min<int64_t>(groups, kMaxTileRows / kLinePlaces);
-      int64_t count = groups ? groups * kLinePlaces : placesAt(first, last);
+      int64_t count = placesAt(first, last);
       float *target = isDirect ? sink.target(first, 0) : memory.sums;
       int64_t step = isDirect ? sink.targetStep() : channels;
       const Finish *finishing =
           isDirect && sink.finish(first, 0, finish) ? &finish : nullptr;
-      if (groups) {
-        fillLines(rows, first, memory);
-        convolveLine(groups, memory, target, step, finishing);
-      } else {
+      if (lineKernel)
+        convolveLine(rows, first, count, memory, target, step, finishing);
+      else
         convolvePlaces(places, first, count, memory, target, step, finishing);
-      }
       if (!isDirect)
         sink.store(first, count, 0, channels, memory.sums, channels);
       first += count;
@@ -244,9 +245,6 @@ private:
   float *zeros = nullptr;
   Tap *taps = nullptr;
   void (*lineKernel)(const DepthwiseLineCall &) = nullptr;
-  /// Places along the last axis whose taps are all inside of it.
-  int64_t firstInside = 0;
-  int64_t lastInside = -1;
   char *threadBase = nullptr;
   size_t threadBytes = 0;
 };

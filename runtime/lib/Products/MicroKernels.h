@@ -7,6 +7,7 @@
 #define CORTEN_RUNTIME_LIB_PRODUCTS_MICROKERNELS_H
 
 #include <cstdint>
+#include <limits>
 
 namespace corten::runtime::products {
 
@@ -52,6 +53,12 @@ struct Finish {
   /// Then, while they are in the nearest cache; null: nothing.
   ActivationFunction activate;
 };
+inline constexpr Finish kUnchanged = {nullptr,
+                                      nullptr,
+                                      0,
+                                      -std::numeric_limits<float>::infinity(),
+                                      std::numeric_limits<float>::infinity(),
+                                      nullptr};
 
 /// What sums of quads stand for: less 128 times the sum of what they were
 /// multiplied with, times what a step is worth in the row and in the column.
@@ -106,23 +113,26 @@ struct DepthwiseCall {
   const Finish *finish;
 };
 
-/// The same for neighbours along the last axis, none of whose taps is outside
-/// of it.
+/// The same for neighbours along the last axis.
 struct DepthwiseLineCall {
-  /// For each line of the window, where the first tap of the first place is,
-  /// and how far neighbours are apart there: nothing for a line of zeros.
+  /// For each line of the window, where that of the input begins, and how far
+  /// its columns are apart: nothing for a line of zeros.
   const float *const *lines;
   const int64_t *steps;
   int64_t numLines;
+  /// How many columns a line has, and the one that the first tap is at for the
+  /// first place. What is not there counts as zeros.
+  int64_t space;
+  int64_t firstColumn;
   const float *weights;
   int64_t weightStep;
   int64_t channels;
-  /// Of kLinePlaces places.
-  int64_t groups;
+  int64_t places;
   float *target;
   int64_t targetStep;
   const Finish *finish;
 };
+/// Places that are summed side by side.
 inline constexpr int kLinePlaces = 4;
 /// Windows are at most as wide, and move by at most so many places.
 inline constexpr int kMaxLineWidth = 7;

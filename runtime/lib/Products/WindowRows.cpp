@@ -151,6 +151,9 @@ WindowRows::WindowRows(const ChannelRows &input, const Place &places,
     int64_t room = input.space[axis] - 1 - high;
     lastInside[axis] = room < 0 ? -1 : room / strides[axis];
   }
+  // Axes of one place have no neighbours.
+  while (lineAxis > 0 && places[lineAxis] == 1)
+    --lineAxis;
   // A window of one tap that moves from each place to the next.
   bool isEven = taps.size() == 1 && taps[0].shift == Place{};
   int64_t first = 0, next = 0;
@@ -167,6 +170,23 @@ WindowRows::WindowRows(const ChannelRows &input, const Place &places,
     evenStep = first;
 }
 
+bool WindowRows::isInside(const Place &place, int axis) const {
+  return place[axis] >= firstInside[axis] && place[axis] <= lastInside[axis];
+}
+
+void WindowRows::fillPlace(const Place &place, const float *base,
+                           const float **table, int64_t tableStep) const {
+  for (const Tap &tap : taps) {
+    bool isThere = true;
+    for (int axis = 0; axis != portable::kMaxSpatial; ++axis) {
+      int64_t at = place[axis] * strides[axis] + tap.shift[axis];
+      isThere &= at >= 0 && at < input.space[axis];
+    }
+    *table = isThere ? base + tap.offset : zeros;
+    table += tableStep;
+  }
+}
+
 void WindowRows::fill(int64_t row, int64_t count, int64_t channel,
                       const float **table, int64_t tableStep) const {
   if (evenStep) {
@@ -181,32 +201,39 @@ void WindowRows::fill(int64_t row, int64_t count, int64_t channel,
     row /= places[axis];
   }
   int64_t batch = row;
-  for (int64_t i = 0; i != count; ++i) {
+  int64_t lineStep = strides[lineAxis] * input.steps[lineAxis];
+  // Along lines: neighbours that see nothing outside are evenly apart.
+  for (int64_t i = 0; i < count;) {
     const float *base = input.data + batch * input.batchStep + channel;
-    bool isInside = true;
+    bool isWhole = true;
     for (int axis = 0; axis != portable::kMaxSpatial; ++axis) {
       base += place[axis] * strides[axis] * input.steps[axis];
-      isInside &=
-          place[axis] >= firstInside[axis] && place[axis] <= lastInside[axis];
+      isWhole &= isInside(place, axis);
     }
-    const float **target = table + i;
-    for (const Tap &tap : taps) {
-      bool isThere = isInside;
-      if (!isInside) {
-        isThere = true;
-        for (int axis = 0; axis != portable::kMaxSpatial; ++axis) {
-          int64_t at = place[axis] * strides[axis] + tap.shift[axis];
-          isThere &= at >= 0 && at < input.space[axis];
-        }
+    int64_t &onLine = place[lineAxis];
+    int64_t here = 1;
+    if (isWhole) {
+      here = std::min({count - i, places[lineAxis] - onLine,
+                       lastInside[lineAxis] + 1 - onLine});
+      const float **target = table + i;
+      for (const Tap &tap : taps) {
+        const float *from = base + tap.offset;
+        for (int64_t j = 0; j != here; ++j)
+          target[j] = from + j * lineStep;
+        target += tableStep;
       }
-      *target = isThere ? base + tap.offset : zeros;
-      target += tableStep;
+    } else {
+      fillPlace(place, base, table + i, tableStep);
     }
-    for (int axis = portable::kMaxSpatial; axis-- > 0;) {
-      if (++place[axis] != places[axis])
-        break;
+    i += here;
+    onLine += here;
+    for (int axis = lineAxis; place[axis] == places[axis]; --axis) {
       place[axis] = 0;
-      batch += axis == 0;
+      if (axis == 0) {
+        ++batch;
+        break;
+      }
+      ++place[axis - 1];
     }
   }
 }

@@ -79,6 +79,11 @@ public:
             int64_t tableStep = kMaxTileRows) const;
 
 private:
+  bool isInside(const Place &place, int axis) const;
+  /// One whose taps may be outside; `base` is where it would be inside.
+  void fillPlace(const Place &place, const float *base, const float **table,
+                 int64_t tableStep) const;
+
   ChannelRows input;
   Place places;
   Place strides;
@@ -87,6 +92,8 @@ private:
   /// Places whose taps are all inside.
   Place firstInside;
   Place lastInside;
+  /// The last axis with several places.
+  int lineAxis = portable::kMaxSpatial - 1;
   /// How far rows are apart, if that is the same for all; else 0.
   int64_t evenStep = 0;
 };

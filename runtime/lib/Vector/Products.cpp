@@ -43,6 +43,20 @@ __attribute__((always_inline)) inline void storeTile(const TileCall &call,
   const float *partial = call.partial;
   int64_t partialStep = call.partialStep;
   int64_t columns = call.columns;
+  if (!partial && columns >= Vectors * kWidth) {
+    CORTEN_UNROLL
+    for (int j = 0; j < Vectors; ++j) {
+      F bias = isFinished ? finishing.biasOf(j * kWidth, kWidth) : F{};
+      CORTEN_UNROLL
+      for (int i = 0; i < Rows; ++i) {
+        F sum = sums[i][j];
+        if (isFinished)
+          sum = finishing(sum, bias, i, j * kWidth, kWidth);
+        storeSome(target + i * targetStep + j * kWidth, sum, kWidth);
+      }
+    }
+    return;
+  }
   CORTEN_UNROLL
   for (int j = 0; j < Vectors; ++j) {
     int64_t first = j * kWidth;
@@ -147,63 +161,93 @@ template <int Places> void depthwise(const DepthwiseCall &call) {
   activate(call.finish, call.target, call.targetStep, Places, call.channels);
 }
 
-/// What neighbours share is loaded once.
-template <int Width, int Stride, bool isFinished>
-inline void depthwiseGroups(const DepthwiseLineCall &call,
-                            const Finishing &finishing) {
+/// Vectors of channels that are summed side by side where there are registers
+/// for them: sums of one would wait for each other.
+constexpr int kLineVectors = CORTEN_BY_LEVEL(2, 1, 2);
+
+/// Neighbours from `place` on, for the channels from `first` on. What they
+/// share is loaded once. At an edge some of what they see, or some of them, are
+/// not there; elsewhere, all channels of the vectors are.
+template <int Width, int Stride, int Vectors, bool isEdge>
+__attribute__((always_inline)) inline void
+depthwiseGroup(const DepthwiseLineCall &call, const Finishing &finishing,
+               int64_t place, int64_t first) {
   constexpr int kColumns = Stride * (kLinePlaces - 1) + Width;
-  for (int64_t group = 0; group < call.groups; ++group) {
-    int64_t place = group * kLinePlaces;
-    for (int64_t first = 0; first < call.channels; first += kWidth) {
-      int64_t left = call.channels - first;
-      F sums[kLinePlaces] = {};
-      auto add = [&](auto load) __attribute__((always_inline)) {
-        const float *weights = call.weights + first;
-        for (int64_t line = 0; line < call.numLines; ++line) {
-          int64_t step = call.steps[line];
-          const float *x = call.lines[line] + place * Stride * step + first;
-          F taps[Width];
-          CORTEN_UNROLL
-          for (int i = 0; i < Width; ++i)
-            taps[i] = load(weights + i * call.weightStep, left);
-          weights += Width * call.weightStep;
-          CORTEN_UNROLL
-          for (int column = 0; column < kColumns; ++column) {
-            F value = load(x + column * step, left);
-            CORTEN_UNROLL
-            for (int i = 0; i < kLinePlaces; ++i) {
-              int tap = column - i * Stride;
-              if (tap >= 0 && tap < Width)
-                sums[i] = fma(taps[tap], value, sums[i]);
-            }
-          }
-        }
-      };
-      if (left >= kWidth)
-        add([](const float *p, int64_t) { return load(p); });
-      else
-        add([](const float *p, int64_t count) { return loadSome(p, count); });
-      F bias = isFinished ? finishing.biasOf(first, left) : F{};
+  int64_t left = call.channels - first;
+  auto load = [&](const float *from, int64_t column) {
+    return isEdge ? loadSome(from + column, left - column)
+                  : CORTEN_LEVEL::load(from + column);
+  };
+  int64_t start = call.firstColumn + place * Stride;
+  int64_t end = call.space - start;
+  F sums[kLinePlaces][Vectors] = {};
+  const float *weights = call.weights + first;
+  for (int64_t line = 0; line < call.numLines; ++line) {
+    int64_t step = call.steps[line];
+    const float *x = call.lines[line] + first;
+    F taps[Width][Vectors];
+    CORTEN_UNROLL
+    for (int i = 0; i < Width; ++i, weights += call.weightStep) {
       CORTEN_UNROLL
-      for (int i = 0; i < kLinePlaces; ++i) {
-        F sum = sums[i];
-        if (isFinished)
-          sum = finishing(sum, bias, place + i, first, left);
-        storeSome(call.target + (place + i) * call.targetStep + first, sum,
-                  left);
+      for (int j = 0; j < Vectors; ++j)
+        taps[i][j] = load(weights, j * kWidth);
+    }
+    CORTEN_UNROLL
+    for (int column = 0; column < kColumns; ++column) {
+      if (isEdge && (start + column < 0 || column >= end))
+        continue;
+      CORTEN_UNROLL
+      for (int j = 0; j < Vectors; ++j) {
+        F value = load(x + (start + column) * step, j * kWidth);
+        CORTEN_UNROLL
+        for (int i = 0; i < kLinePlaces; ++i) {
+          int tap = column - i * Stride;
+          if (tap >= 0 && tap < Width)
+            sums[i][j] = fma(taps[tap][j], value, sums[i][j]);
+        }
       }
     }
-    activate(call.finish, call.target + place * call.targetStep,
-             call.targetStep, kLinePlaces, call.channels);
+  }
+  int64_t count = isEdge ? call.places - place : kLinePlaces;
+  float *target = call.target + place * call.targetStep + first;
+  CORTEN_UNROLL
+  for (int j = 0; j < Vectors; ++j) {
+    int64_t column = j * kWidth;
+    int64_t here = isEdge ? left - column : kWidth;
+    F bias = finishing.biasOf(first + column, here);
+    CORTEN_UNROLL
+    for (int i = 0; i < kLinePlaces; ++i)
+      if (i < count)
+        storeSome(target + i * call.targetStep + column,
+                  finishing(sums[i][j], bias, place + i, first + column, here),
+                  here);
   }
 }
 
 template <int Width, int Stride>
 void depthwiseLine(const DepthwiseLineCall &call) {
-  if (call.finish)
-    depthwiseGroups<Width, Stride, true>(call, Finishing(*call.finish));
-  else
-    depthwiseGroups<Width, Stride, false>(call, Finishing({}));
+  constexpr int kColumns = Stride * (kLinePlaces - 1) + Width;
+  constexpr int64_t kChannels = kLineVectors * kWidth;
+  Finishing finishing(call.finish ? *call.finish : kUnchanged);
+  for (int64_t place = 0; place < call.places; place += kLinePlaces) {
+    int64_t start = call.firstColumn + place * Stride;
+    bool isInside = start >= 0 && start + kColumns <= call.space &&
+                    place + kLinePlaces <= call.places;
+    int64_t first = 0;
+    if (isInside)
+      for (; call.channels - first >= kChannels; first += kChannels)
+        depthwiseGroup<Width, Stride, kLineVectors, false>(call, finishing,
+                                                           place, first);
+    else if (kLineVectors > 1)
+      for (; call.channels - first >= kChannels; first += kChannels)
+        depthwiseGroup<Width, Stride, kLineVectors, true>(call, finishing,
+                                                          place, first);
+    for (; first < call.channels; first += kWidth)
+      depthwiseGroup<Width, Stride, 1, true>(call, finishing, place, first);
+    activate(
+        call.finish, call.target + place * call.targetStep, call.targetStep,
+        std::min<int64_t>(kLinePlaces, call.places - place), call.channels);
+  }
 }
 
 template <Factor factor>
