@@ -7,8 +7,9 @@ using namespace corten::runtime::products;
 
 /// Rows of a block; with a piece of k they stay in the second cache.
 static constexpr int64_t kBlockRows = 128;
-/// Elements of k at a time: a piece of a panel stays in the nearest caches.
-static constexpr int64_t kPieceDepth = 512;
+/// Elements of k at a time: a piece of a panel stays in the second cache, from
+/// which it comes fast enough, and sums are seldom stored and loaded again.
+static constexpr int64_t kPieceDepth = 1024;
 /// Of convolutions, whose rows overlap.
 static constexpr int64_t kPieceDepthInSegments = 1152;
 /// What a block should take at least, in nanoseconds, the least where blocks
