@@ -57,14 +57,16 @@ static EntryPointInfo describeInterface(const Program &program,
   EntryPointInfo entry;
   entry.name = name.str();
   for (const InputSpec &input : program.inputs) {
-    bool isUsers = input.kind == InputSpec::Kind::UserInput;
-    if (!input.node || !(isUsers || input.isMutated))
-      continue;
-    // As --state-names wants it.
-    StringRef name = isUsers ? input.node->name : input.target;
-    (input.isMutated ? entry.states : entry.inputs)
-        .push_back(describe(program, name, input.node->info()));
+    if (input.node && input.kind == InputSpec::Kind::UserInput &&
+        !input.isMutated)
+      entry.inputs.push_back(
+          describe(program, input.node->name, input.node->info()));
   }
+  // Named and ordered as --state-names takes them.
+  for (const OutputSpec &output : program.outputs)
+    if (const Node *state = output.mutated)
+      entry.states.push_back(
+          describe(program, userName(program.inputs, *state), state->info()));
   for (const OutputSpec &output : program.outputs) {
     if (output.kind != OutputSpec::Kind::UserOutput || !output.value.isValue())
       continue;

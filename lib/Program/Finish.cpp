@@ -69,12 +69,13 @@ static llvm::Error checkOutputs(const Program &program) {
       return llvm::createStringError("an output is the new value of nothing");
     if (rankOf(output) < last)
       return llvm::createStringError(
-          "the new value of '" + output.mutated->name +
+          "the new value of '" + userName(program.inputs, *output.mutated) +
           "' stands too late: those of state come before returned values, "
           "parameters and buffers first, then inputs");
     last = rankOf(output);
     if (output.mutated && !mutated.insert(output.mutated).second)
-      return llvm::createStringError("'" + output.mutated->name +
+      return llvm::createStringError("'" +
+                                     userName(program.inputs, *output.mutated) +
                                      "' has two new values");
   }
   // A graph may still return the tokens that order effects.

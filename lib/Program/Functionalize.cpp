@@ -646,16 +646,22 @@ void Functionalizer::writeOutputs() {
   add(InputSpec::Kind::Buffer, OutputSpec::Kind::BufferMutation);
   add(InputSpec::Kind::UserInput, OutputSpec::Kind::UserInputMutation);
 
-  unsigned numWritten = llvm::count_if(memories, [](const Memory &memory) {
-    return memory.placeholder && memory.version != 0;
-  });
   bool isStated = llvm::any_of(
       builder.outputs(), [](const OutputSpec &spec) { return spec.mutated; });
-  if (numWritten != states.size() || (isStated && !states.empty())) {
-    for (const Memory &memory : memories)
-      if (memory.placeholder && memory.version != 0)
-        fail(*memory.value, "writes to '" + memory.placeholder->name +
-                                "', which is not state");
+  for (const Memory &memory : memories) {
+    if (!memory.placeholder || memory.version == 0)
+      continue;
+    bool isState = llvm::any_of(states, [&](const OutputSpec &state) {
+      return state.mutated == memory.placeholder;
+    });
+    if (isState && !isStated)
+      continue;
+    StringRef name = userName(builder.inputs(), *memory.placeholder);
+    fail(*memory.value,
+         "writes to '" + name +
+             (isState
+                  ? "' besides the new values that the signature lists"
+                  : "', which is no buffer (register_buffer makes it one)"));
     return;
   }
   SmallVector<Argument> values;

@@ -86,6 +86,16 @@ llvm::DenseSet<const Node *> corten::liveNodes(const Graph &graph) {
   return live;
 }
 
+StringRef corten::userName(ArrayRef<InputSpec> inputs,
+                           const Node &placeholder) {
+  const InputSpec *input =
+      llvm::find_if(inputs, [&](const InputSpec &candidate) {
+        return candidate.node == &placeholder;
+      });
+  bool isNamed = input != inputs.end() && !input->target.empty();
+  return isNamed ? input->target : placeholder.name;
+}
+
 StringRef ModuleFrame::shortClassName() const {
   return className.drop_front(className.rfind('.') + 1);
 }

@@ -12,7 +12,8 @@ namespace {
 
 using Out = OutputSpec::Kind;
 
-/// Two buffers `a` and `b` and an input `x`; outputs are added by the test.
+/// Two buffers `model.a` and `model.b` and an input `x`; outputs are added by
+/// the test.
 struct Draft {
   ProgramBuilder builder;
   Node *a = nullptr, *b = nullptr, *x = nullptr;
@@ -21,7 +22,10 @@ struct Draft {
     auto add = [&](llvm::StringRef name, InputSpec::Kind kind) {
       Node &node =
           builder.addNode(builder.mainGraph(), Node::Kind::Placeholder, name);
-      builder.addInput({kind, &node, name, -1, false});
+      bool isInput = kind == InputSpec::Kind::UserInput;
+      builder.addInput({kind, &node,
+                        isInput ? "" : builder.save("model." + name.str()), -1,
+                        false});
       return &node;
     };
     a = add("a", InputSpec::Kind::Buffer);
@@ -63,9 +67,10 @@ TEST(FinishTest, TheOrderOfStates) {
   Draft mixed;
   mixed.output(Out::UserInputMutation, mixed.x);
   mixed.output(Out::BufferMutation, mixed.b);
-  EXPECT_EQ(mixed.finish(),
-            "the new value of 'b' stands too late: those of state come before "
-            "returned values, parameters and buffers first, then inputs");
+  EXPECT_EQ(
+      mixed.finish(),
+      "the new value of 'model.b' stands too late: those of state come "
+      "before returned values, parameters and buffers first, then inputs");
 
   Draft late;
   late.output(Out::UserOutput);
@@ -75,7 +80,7 @@ TEST(FinishTest, TheOrderOfStates) {
   Draft twice;
   twice.output(Out::BufferMutation, twice.a);
   twice.output(Out::BufferMutation, twice.a);
-  EXPECT_EQ(twice.finish(), "'a' has two new values");
+  EXPECT_EQ(twice.finish(), "'model.a' has two new values");
 }
 
 TEST(FinishTest, TheSignatureIsThatOfTheGraph) {

@@ -343,10 +343,24 @@ TEST_F(FunctionalizeTest, RefusesABranchThatWritesToItsInput) {
 
 TEST_F(FunctionalizeTest, RefusesAWriteToAConstant) {
   Node &table = placeholder("table", InputSpec::Kind::Constant);
+  // A write that may be does not take the blame.
+  Node &buffer = placeholder("buffer", InputSpec::Kind::Buffer);
   unary("neg_", "neg_.default", table);
+  unary("neg__1", "neg_.default", buffer);
   returns({&table});
-  EXPECT_EQ(functional(), "obstacle: neg_ writes to 'table', which is not "
-                          "state");
+  EXPECT_EQ(functional(), "obstacle: neg_ writes to 'table', which is no "
+                          "buffer (register_buffer makes it one)");
+}
+
+TEST_F(FunctionalizeTest, RefusesAWriteBesidesThoseThatTheSignatureLists) {
+  Node &listed = placeholder("listed", InputSpec::Kind::Buffer);
+  Node &written = placeholder("written", InputSpec::Kind::Buffer);
+  unary("neg_", "neg_.default", written);
+  builder.mainGraph().outputs.push_back(Argument::node(&listed));
+  builder.addOutput(
+      {OutputSpec::Kind::BufferMutation, Argument::node(&listed), &listed});
+  EXPECT_EQ(functional(), "obstacle: neg_ writes to 'written' besides the new "
+                          "values that the signature lists");
 }
 
 //===----------------------------------------------------------------------===//

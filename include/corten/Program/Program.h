@@ -396,6 +396,11 @@ struct InputSpec {
   bool isMutated = false;
 };
 
+/// What the user knows a placeholder by: a parameter, buffer or constant by its
+/// path in the model.
+llvm::StringRef userName(llvm::ArrayRef<InputSpec> inputs,
+                         const Node &placeholder);
+
 struct OutputSpec {
   enum class Kind : uint8_t {
     UserOutput,

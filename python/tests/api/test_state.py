@@ -516,8 +516,20 @@ def test_another_layout_is_refused():
         TorchConverter().add_exported_program(late)
     twice = program()
     twice.graph_signature.output_specs.insert(0, twice.graph_signature.output_specs[0])
-    with pytest.raises(ValueError, match="'b_a' has two new values"):
+    with pytest.raises(ValueError, match="'a' has two new values"):
         TorchConverter().add_exported_program(twice)
+
+
+def test_a_state_of_a_type_that_there_is_not_goes_by_its_path():
+    def forward(self, x):
+        self.a.copy_(x)
+        return x + 1
+
+    module = stateful(forward, a=torch.zeros(3, dtype=torch.uint64))
+    exported = torch.export.export(torch.nn.Sequential(module), (torch.randn(3),))
+    converter = TorchConverter().add_exported_program(exported.run_decompositions())
+    with pytest.raises(ValueError, match=r"^state '0\.a' has the type uint64"):
+        converter.to_coreai()
 
 
 def test_training_programs_are_refused():

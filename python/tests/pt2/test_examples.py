@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import collections
+import json
 import pickle
 import re
 import zipfile
@@ -98,6 +99,61 @@ def test_what_is_said_of_a_program(saved):
     assert [example["kind"] for example in program["examples"]] == [
         *("tensor", "int", "tensor", "tensor", "string", "bool", "float")
     ]
+
+
+class _Layer(torch.nn.Module):
+    def __init__(self, register):
+        super().__init__()
+        register(self, "cache", torch.zeros(2))
+
+    def forward(self, x):
+        self.cache.add_(x)
+        return self.cache * 2
+
+
+def _layers(register):
+    layers = [_Layer(register), _Layer(torch.nn.Module.register_buffer)]
+    return torch.export.export(torch.nn.Sequential(*layers), (torch.ones(2),))
+
+
+def _described(path):
+    (program,) = corten.open_pt2(path).info()["programs"]
+    return [value["name"] for value in program["states"]], program["problem"]
+
+
+def test_states_are_called_and_ordered_as_state_names_takes_them(tmp_path):
+    path, swapped = tmp_path / "model.pt2", tmp_path / "swapped.pt2"
+    exported = _layers(torch.nn.Module.register_buffer).run_decompositions()
+    torch.export.save(exported, path)
+    assert _described(path) == (["0.cache", "1.cache"], None)
+
+    # The order is that of the new values, which need not be that of the buffers.
+    with zipfile.ZipFile(path) as before, zipfile.ZipFile(swapped, "w") as after:
+        for name in before.namelist():
+            data = before.read(name)
+            if name.endswith("model.json"):
+                program = json.loads(data)
+                module = program["graph_module"]
+                for list_ in (
+                    module["graph"]["outputs"],
+                    module["signature"]["output_specs"],
+                ):
+                    list_[:2] = list_[1::-1]
+                data = json.dumps(program)
+            after.writestr(name, data)
+    assert _described(swapped) == (["1.cache", "0.cache"], None)
+    model = corten.convert_pt2(swapped, state_names=["first", "second"])
+    (entry,) = model.info()["entry_points"]
+    # Arguments keep the order of the buffers.
+    assert [state["name"] for state in entry["states"]] == ["second", "first"]
+
+
+def test_a_constant_that_is_written_to_goes_by_its_path(tmp_path):
+    path = tmp_path / "model.pt2"
+    torch.export.save(_layers(setattr), path)
+    states, problem = _described(path)
+    assert "writes to '0.cache', which is no buffer" in problem
+    assert states == []
 
 
 @pytest.mark.parametrize("path", _ARCHIVES, ids=lambda path: path.stem)

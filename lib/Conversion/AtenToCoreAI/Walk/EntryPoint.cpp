@@ -92,9 +92,11 @@ ProgramEmitter::signatureOf(const EntryPoint &entry,
     currentNode = input.spec->node;
     RankedTensorType type = inputType(*this, currentNode->info());
     if (!type)
-      return error(*currentNode) << "input '" << input.name << "' has the type "
-                                 << scalarTypeName(currentNode->info().dtype)
-                                 << ", which Core AI cannot express";
+      return error(*currentNode)
+             << (input.spec->isMutated ? "state '" : "input '")
+             << userName(entry.program->inputs, *currentNode)
+             << "' has the type " << scalarTypeName(currentNode->info().dtype)
+             << ", which Core AI cannot express";
     signature.inputs.push_back({type, input.name,
                                 input.spec->isMutated ? input.name : "",
                                 rangesOf(currentNode->info(), *entry.program)});
