@@ -9,6 +9,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 from support.cases import check_program, export
+from support.edited import put_numbers
 from torch.export import Dim
 
 import coreai_torch
@@ -238,17 +239,7 @@ def test_number_put_into_the_graph(name):
         Call(lambda x: fn(x, constant)), calls[0], dynamic_shapes=(({0: N},),)
     )
     number = next(n for n in program.graph.nodes if n.name == "truediv")
-    replaced = 0
-    for node in program.graph.nodes:
-        for i, argument in enumerate(node.args):
-            if isinstance(argument, float) and argument == constant:
-                node.update_arg(i, number)
-                replaced += 1
-        for key, argument in node.kwargs.items():
-            if isinstance(argument, float) and argument == constant:
-                node.update_kwarg(key, number)
-                replaced += 1
-    assert replaced
+    put_numbers(program, {constant: number})
     more = [(call, fn(*call)) for call in calls[1:]]
     check_program(program, calls[0], fn(*calls[0]), more, decompose=True)
 

@@ -5,17 +5,29 @@ from __future__ import annotations
 
 import itertools
 
+import pytest
 import torch
 import torch.nn.functional as F
-from support.cases import Case, case, check, floats, parametrize
+from support.cases import Case, case, check, check_program, floats, parametrize
+from support.edited import put_numbers
+
+import coreai_torch
 
 F32 = (torch.float32,)
 aten = torch.ops.aten
 
 
-def resize(name, *shape, dynamic=None, dtypes=F32, **options):
+def resize(name, *shape, dynamic=None, dtypes=F32, atol=None, grows=True, **options):
     fn = lambda x: F.interpolate(x, **options)  # noqa: E731
-    return case(name, fn, floats(*shape), dtypes=dtypes, dynamic=dynamic)
+    return case(
+        name,
+        fn,
+        floats(*shape),
+        dtypes=dtypes,
+        dynamic=dynamic,
+        atol=atol,
+        grows=grows,
+    )
 
 
 NEAREST = [
@@ -95,6 +107,14 @@ CASES = [
         dynamic=((0, 2, 3),),
     ),
     resize(
+        "bilinear_aligned_factor",
+        *(3, 2, 5, 6),
+        scale_factor=1.7,
+        mode="bilinear",
+        align_corners=True,
+        dynamic=((0, 2, 3),),
+    ),
+    resize(
         "bilinear_aligned_to_one",
         1,
         2,
@@ -125,6 +145,36 @@ CASES = [
         floats(1, 2, 7, 9),
         dtypes=F32,
         dynamic=((), (2, 3)),
+    ),
+    # torch leaves an axis alone that keeps its size, whatever the factor is, and
+    # for nearest one that gets twice the size.
+    *(
+        resize(
+            f"{mode}_factor_that_changes_nothing",
+            *(3, 2, 5, 7),
+            scale_factor=(1.125, 1.75),
+            mode=mode,
+            dynamic=((0, 2, 3),),
+            grows=False,
+        )
+        for mode in ("bilinear", "nearest")
+    ),
+    resize(
+        "nearest_factor_that_doubles",
+        *(3, 2, 6, 4),
+        scale_factor=(2.125, 1.25),
+        mode="nearest",
+        dynamic=((0, 2, 3),),
+        grows=False,
+    ),
+    # 117 rows, which the product falls short of in f32.
+    resize(
+        "factor_whose_product_is_whole",
+        *(1, 2, 900, 3),
+        scale_factor=(0.13, 2),
+        mode="bilinear",
+        dynamic=((2,),),
+        atol=1e-3,
     ),
     *NEAREST,
     resize(
@@ -180,6 +230,28 @@ CASES = [
         antialias=True,
         dtypes=(torch.float32,),
         dynamic=((0,),),
+    ),
+    *(
+        resize(
+            f"antialiased_{mode}_dynamic",
+            *(2, 2, 9, 7),
+            size=(4, 10),
+            mode=mode,
+            antialias=True,
+            align_corners=aligned,
+            dtypes=F32,
+            dynamic=((0, 2, 3),),
+        )
+        for mode, aligned in (("bilinear", False), ("bicubic", True))
+    ),
+    case(
+        "antialiased_lanczos_dynamic",
+        lambda x: aten._upsample_lanczos2d_aa.default(
+            x, [x.shape[2] // 2, 3 * x.shape[3]], False
+        ),
+        floats(1, 2, 11, 7),
+        dtypes=F32,
+        dynamic=((2, 3),),
     ),
     resize(
         "antialiased_cubic", 1, 2, 11, 7, size=(5, 3), mode="bicubic", antialias=True
@@ -249,3 +321,73 @@ CASES = [
 @parametrize(CASES)
 def test_resize(case: Case, dtype: torch.dtype, dynamic: bool) -> None:
     check(case, dtype, dynamic)
+
+
+#
+# Factors that only a call knows
+#
+
+SYMBOLIC = {
+    "bilinear": lambda x, s: aten.upsample_bilinear2d.vec(x, None, False, s),
+    "bilinear_aligned": lambda x, s: aten.upsample_bilinear2d.vec(x, None, True, s),
+    "bilinear_sized": lambda x, s: aten.upsample_bilinear2d.default(
+        x, [x.shape[2] * 2, x.shape[3] + 1], False, *s
+    ),
+    "nearest": lambda x, s: aten.upsample_nearest2d.vec(x, None, s),
+    "nearest_sized": lambda x, s: aten.upsample_nearest2d.default(x, [16, 9], *s),
+    "antialiased_bilinear": lambda x, s: aten._upsample_bilinear2d_aa.vec(
+        x, None, False, s
+    ),
+    "antialiased_bicubic": lambda x, s: aten._upsample_bicubic2d_aa.vec(
+        x, None, False, s
+    ),
+    "antialiased_lanczos": lambda x, s: aten._upsample_lanczos2d_aa.default(
+        x, [16, 9], False, *s
+    ),
+    # What torch decomposes.
+    "bicubic": lambda x, s: F.interpolate(x, scale_factor=s, mode="bicubic"),
+    "nearest_exact": lambda x, s: F.interpolate(
+        x, scale_factor=s, mode="nearest-exact"
+    ),
+    "linear": lambda x, s: F.interpolate(x[0], scale_factor=s[0], mode="linear") * s[1],
+}
+#: These stay one operator when a program is decomposed.
+KEPT = ("bilinear", "bilinear_aligned", "nearest", "antialiased_lanczos")
+
+
+class Resized(torch.nn.Module):
+    def __init__(self, fn):
+        super().__init__()
+        self.fn = fn
+
+    def forward(self, x):
+        # So that the numbers are in the graph.
+        factors = (16.0 / x.shape[2], 9.0 / x.shape[3])
+        return x * factors[0] * factors[1], self.fn(x, factors)
+
+
+@pytest.mark.parametrize(
+    ("name", "decompose"),
+    [*((name, True) for name in SYMBOLIC), *((name, False) for name in KEPT)],
+)
+def test_symbolic_factors(name, decompose):
+    """Factors of a call's sizes, which torch.export itself makes constants of."""
+    constants = (1.828125, 2.6171875)
+    form = SYMBOLIC[name]
+    torch.manual_seed(0)
+    # Larger, smaller, and as it was.
+    calls = [(torch.randn(2, 2, h, w),) for h, w in ((7, 4), (16, 9), (24, 12))]
+    size = torch.export.Dim.DYNAMIC
+    program = torch.export.export(
+        Resized(lambda x, factors: form(x, constants)),
+        calls[0],
+        dynamic_shapes=({2: size, 3: size},),
+    )
+    if not decompose:
+        program = program.run_decompositions(coreai_torch.get_decomp_table())
+    divisions = [n for n in program.graph.nodes if n.name.startswith("truediv")]
+    put_numbers(program, dict(zip(constants, divisions, strict=True)))
+    model = Resized(form)
+    more = [(call, model(*call)) for call in calls[1:]]
+    expected = model(*calls[0])
+    check_program(program, calls[0], expected, more, decompose=decompose, atol=5e-5)

@@ -103,6 +103,20 @@ PROOFS = [
         """,
     ),
     Proof(
+        "KeptSize",
+        lambda x: F.interpolate(x, scale_factor=1.125, mode="bilinear"),
+        (torch.arange(16.0).reshape(1, 1, 4, 4),),
+        """
+        %o = coreai.constant dense<[1, 1, 4, 4]> : tensor<4xsi32>
+        %s = coreai.constant dense<[1.0, 1.0, 1.125, 1.125]> : tensor<4xf32>
+        %z = coreai.constant dense<0.0> : tensor<4xf32>
+        %r = coreai.interpolate %x0, %o, %s, %z
+            {interpolation_mode = #coreai.interpolation_mode<linear>}
+            : (tensor<1x1x4x4xf32>, tensor<4xsi32>, tensor<4xf32>, tensor<4xf32>)
+            -> tensor<1x1x4x4xf32>
+        """,
+    ),
+    Proof(
         "NearestResize",
         lambda x: F.interpolate(x, size=(7, 7)),
         (torch.arange(16.0).reshape(1, 1, 4, 4),),

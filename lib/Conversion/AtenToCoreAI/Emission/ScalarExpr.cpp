@@ -25,9 +25,9 @@ static bool isNumber(const Argument &argument) {
   return false;
 }
 
-ScalarExpr::ScalarExpr(const AtenNode &node, Emitter &emit, StringRef parameter)
+ScalarExpr::ScalarExpr(const AtenNode &node, Emitter &emit,
+                       const Argument &argument)
     : emit(&emit) {
-  const Argument &argument = node[parameter];
   if (isNumber(argument))
     value = emit.reshape(emit.value(argument), ArrayRef<int64_t>());
   else
@@ -38,6 +38,11 @@ Value ScalarExpr::like(Value x) const {
   Type element = getElementTypeOrSelf(x);
   return isKnown() ? emit->scalar(number, element)
                    : emit->convert(value, element);
+}
+
+Value ScalarExpr::vector() const {
+  return isKnown() ? emit->floats({static_cast<float>(number)})
+                   : emit->reshape(wide(), {1});
 }
 
 Value ScalarExpr::times(Value x) const {

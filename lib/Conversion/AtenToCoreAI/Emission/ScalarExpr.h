@@ -16,7 +16,9 @@ class ScalarExpr {
 public:
   ScalarExpr(Emitter &emit, double number) : emit(&emit), number(number) {}
   /// The argument for a parameter. What is no number is reported.
-  ScalarExpr(const AtenNode &node, Emitter &emit, llvm::StringRef parameter);
+  ScalarExpr(const AtenNode &node, Emitter &emit, llvm::StringRef parameter)
+      : ScalarExpr(node, emit, node[parameter]) {}
+  ScalarExpr(const AtenNode &node, Emitter &emit, const Argument &argument);
 
   bool isKnown() const { return !value; }
   /// It is known to be this number.
@@ -26,6 +28,8 @@ public:
   }
   /// As rank-0, of the element type of `x`.
   mlir::Value like(mlir::Value x) const;
+  /// As tensor<1xf32>.
+  mlir::Value vector() const;
   /// x times the number; x itself for one.
   mlir::Value times(mlir::Value x) const;
   /// The value of a number that is not known.

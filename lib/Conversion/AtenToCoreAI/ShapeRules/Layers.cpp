@@ -283,6 +283,10 @@ void shapes::checkResize(CheckedCall &call) {
   for (StringRef parameter : {"output_size", "scale_factors"})
     call.require(!call.has(parameter) || call.list(parameter).size() == 2,
                  "'" + parameter + "' does not have two entries");
+  if (!call.has("output_size"))
+    for (const Argument &factor : call.list("scale_factors"))
+      call.require(!factor.isNumber() || factor.asDouble() > 0,
+                   "an entry of 'scale_factors' is not positive");
   if (call.hasFailed())
     return;
   // Weights of the elements are computed here.

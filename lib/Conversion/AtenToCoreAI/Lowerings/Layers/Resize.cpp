@@ -3,6 +3,7 @@
 // Images in another size, and images sampled at given places.
 
 #include "Emission/DimExpr.h"
+#include "Lowerings/Layers/ResizedAxis.h"
 #include "Table.h"
 
 #include "corten/Conversion/AtenToCoreAI/Departures.h"
@@ -13,7 +14,6 @@
 #include "llvm/ADT/STLExtras.h"
 
 #include <cmath>
-#include <numbers>
 
 using namespace corten;
 using namespace mlir;
@@ -23,21 +23,6 @@ using namespace mlir;
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// One spatial axis of a resize.
-struct ResizedAxis {
-  int64_t axis;
-  /// Extents; ShapedType::kDynamic where they are symbolic.
-  int64_t in, out;
-  /// The size that was asked for; null where a factor was.
-  const Argument *size = nullptr;
-  /// The factor that was asked for; 0 where a size was.
-  double factor = 0;
-
-  bool isStatic() const {
-    return !ShapedType::isDynamic(in) && !ShapedType::isDynamic(out);
-  }
-};
-
 /// What interpolate takes per axis: element i comes from
 /// (i + 0.5 - offset) / scale - 0.5.
 struct Sampling {
@@ -45,34 +30,9 @@ struct Sampling {
 };
 } // namespace
 
-static SmallVector<ResizedAxis> resizedAxes(const AtenNode &node, Value x,
-                                            Emitter &emit) {
-  RankedTensorType from = emit.type(x), to = emit.typeOf(node);
-  SmallVector<ResizedAxis> axes;
-  for (int64_t axis = 2; axis < from.getRank(); ++axis) {
-    ResizedAxis resized = {axis, from.getDimSize(axis), to.getDimSize(axis)};
-    if (node.has("output_size"))
-      resized.size = &node.list("output_size")[axis - 2];
-    StringRef single = axis == 2 ? "scales_h" : "scales_w";
-    if (node.has("scale_factors"))
-      resized.factor = node.number(node.list("scale_factors")[axis - 2]);
-    else if (node.has(single))
-      resized.factor = node.number(single);
-    axes.push_back(resized);
-  }
-  return axes;
-}
-
-/// Extent of the result as tensor<1xsi32>.
-static Value outputExtent(const ResizedAxis &axis, Value x, Emitter &emit) {
-  if (!ShapedType::isDynamic(axis.out))
-    return emit.indices({axis.out});
-  if (axis.size)
-    return emit.size(*axis.size);
-  Value extent = emit.cast(emit.dim(x, axis.axis), emit.f32());
-  return emit.cast(
-      emit.mul(extent, emit.floats({static_cast<float>(axis.factor)})),
-      emit.si32());
+/// What is to be resized, which overloads call by two names.
+static Value image(const AtenNode &node, Emitter &emit) {
+  return emit.refined(node, node.has("input") ? "input" : "self");
 }
 
 /// interpolate over all axes; the leading two are left alone. `scales` and
@@ -88,7 +48,7 @@ static Value interpolate(const AtenNode &node, Value x,
   else
     shape = {emit.dim(x, 0), emit.dim(x, 1)};
   for (const ResizedAxis &axis : axes)
-    shape.push_back(outputExtent(axis, x, emit));
+    shape.push_back(axis.outputExtent());
   auto joined = [&](float leading, ArrayRef<Value> pieces) {
     SmallVector<float> numbers = {leading, leading};
     for (Value piece : pieces) {
@@ -112,21 +72,6 @@ static Value interpolate(const AtenNode &node, Value x,
           coreai::InterpolationModeAttr::get(emit.builder.getContext(), mode)));
 }
 
-/// out / in, from the factor where one was given: torch keeps to it although
-/// the size is a whole number.
-static Value halfPixelScale(const ResizedAxis &axis, Value in, Value out,
-                            Emitter &emit) {
-  if (axis.factor > 0)
-    return emit.floats({static_cast<float>(axis.factor)});
-  if (axis.isStatic())
-    return emit.floats({static_cast<float>(double(axis.out) / axis.in)});
-  return emit.divide(out, in);
-}
-
-static Value asFloat(Value size, Emitter &emit) {
-  return emit.cast(size, emit.f32());
-}
-
 /// upsample_bilinear2d(input, output_size, align_corners, scale_factors)
 ///
 /// Half-pixel: scale = out/in, offset = 0. Aligned corners: scale =
@@ -134,8 +79,7 @@ static Value asFloat(Value size, Emitter &emit) {
 /// one. Bytes are rounded, as torch does.
 static FailureOr<Value> lowerUpsampleBilinear(const AtenNode &node,
                                               Emitter &emit) {
-  Value x = emit.refined(node, node.op() == "upsample_bilinear2d.vec" ? "input"
-                                                                      : "self");
+  Value x = image(node, emit);
   if (emit.type(x).getRank() != 4)
     return emit.error(node) << "bilinear resize of a tensor of rank "
                             << emit.type(x).getRank() << ", want 4";
@@ -147,16 +91,11 @@ static FailureOr<Value> lowerUpsampleBilinear(const AtenNode &node,
   SmallVector<Value> scales, offsets;
   for (const ResizedAxis &axis : axes) {
     if (!node.flag("align_corners")) {
-      Value in, out;
-      if (!axis.isStatic() && axis.factor <= 0) {
-        in = asFloat(emit.dim(x, axis.axis), emit);
-        out = asFloat(outputExtent(axis, x, emit), emit);
-      }
-      scales.push_back(halfPixelScale(axis, in, out, emit));
+      scales.push_back(axis.scale());
       offsets.push_back(emit.floats({0}));
       continue;
     }
-    if (axis.isStatic()) {
+    if (axis.isKnown()) {
       double scale = axis.in > 1 && axis.out > 1
                          ? double(axis.out - 1) / double(axis.in - 1)
                          : 1.0;
@@ -165,8 +104,8 @@ static FailureOr<Value> lowerUpsampleBilinear(const AtenNode &node,
       continue;
     }
     Value one = emit.floats({1});
-    Value in = emit.sub(asFloat(emit.dim(x, axis.axis), emit), one);
-    Value out = emit.sub(asFloat(outputExtent(axis, x, emit), emit), one);
+    Value in = emit.sub(axis.inputExtent(), one);
+    Value out = emit.sub(axis.outputExtentAsFloat(), one);
     Value zero = emit.floats({0});
     Value hasBoth =
         emit.logicalAnd(emit.greater(in, zero), emit.greater(out, zero));
@@ -185,8 +124,8 @@ static FailureOr<Value> lowerUpsampleBilinear(const AtenNode &node,
 /// The element that torch takes for each place of a nearest resize, computed
 /// in f32 as torch computes it.
 static SmallVector<int64_t> nearestSources(const ResizedAxis &axis) {
-  float step = axis.factor > 0 ? static_cast<float>(1.0 / axis.factor)
-                               : static_cast<float>(axis.in) / axis.out;
+  float step = axis.factor ? static_cast<float>(1.0 / axis.ratio())
+                           : static_cast<float>(axis.in) / axis.out;
   SmallVector<int64_t> sources;
   for (int64_t i = 0; i < axis.out; ++i) {
     int64_t source = static_cast<int64_t>(std::floor(i * step));
@@ -221,14 +160,13 @@ static bool picks(Sampling sampling, ArrayRef<int64_t> sources, int64_t in) {
 /// asked for makes f32 rounding matter, the elements are gathered.
 static FailureOr<Value> lowerUpsampleNearest(const AtenNode &node,
                                              Emitter &emit) {
-  Value x = emit.refined(node, node.op() == "upsample_nearest2d.vec" ? "input"
-                                                                     : "self");
+  Value x = image(node, emit);
   if (emit.type(x).getRank() != 4)
     return emit.error(node) << "nearest resize of a tensor of rank "
                             << emit.type(x).getRank() << ", want 4";
   SmallVector<ResizedAxis> axes = resizedAxes(node, x, emit);
 
-  if (llvm::all_of(axes, [](const ResizedAxis &a) { return a.isStatic(); })) {
+  if (llvm::all_of(axes, [](const ResizedAxis &a) { return a.isKnown(); })) {
     SmallVector<Value> scales, offsets;
     for (const ResizedAxis &axis : axes) {
       SmallVector<int64_t> sources = nearestSources(axis);
@@ -254,134 +192,39 @@ static FailureOr<Value> lowerUpsampleNearest(const AtenNode &node,
 
   // Enough to lift a place off the border that f32 may put it on.
   constexpr double kLift = 1.0 / 4096;
+  Value half = emit.floats({0.5f});
   SmallVector<Value> scales, offsets;
   for (const ResizedAxis &axis : axes) {
-    bool isWhole = axis.factor >= 1 && axis.factor == std::floor(axis.factor);
-    if (!isWhole)
-      emit.depart(Departure::NearestResize);
-    if (axis.factor > 0) {
-      scales.push_back(emit.floats({static_cast<float>(axis.factor)}));
-      offsets.push_back(emit.floats(
-          {isWhole ? 0.0f : static_cast<float>(0.5 - kLift * axis.factor)}));
+    std::optional<double> factor = axis.knownFactor();
+    if (factor && *factor >= 1 && *factor == std::floor(*factor)) {
+      scales.push_back(axis.factor->vector());
+      offsets.push_back(emit.floats({0}));
       continue;
     }
-    Value in = asFloat(emit.dim(x, axis.axis), emit);
-    Value out = asFloat(outputExtent(axis, x, emit), emit);
-    scales.push_back(emit.divide(out, in));
+    emit.depart(Departure::NearestResize);
+    Value scale = axis.scale(/*alsoTwice=*/true);
+    scales.push_back(scale);
     offsets.push_back(
-        emit.sub(emit.floats({0.5f}), emit.divide(emit.floats({0.5f}), in)));
+        emit.sub(half, axis.factor ? emit.scaleBy(scale, kLift)
+                                   : emit.divide(half, axis.inputExtent())));
   }
   return interpolate(node, x, axes, scales, offsets,
                      coreai::InterpolationMode::NearestNeighbor, emit);
 }
 
-//===----------------------------------------------------------------------===//
-// Anti-aliased resize
-//===----------------------------------------------------------------------===//
-
-namespace {
-/// A resampling kernel of half-width `support` at scale 1.
-struct Filter {
-  double support;
-  double (*weight)(double);
-};
-} // namespace
-
-static double triangle(double x) { return std::max(1.0 - std::abs(x), 0.0); }
-
-/// Keys' cubic with a = -0.5.
-static double cubic(double x) {
-  x = std::abs(x);
-  if (x < 1)
-    return (1.5 * x - 2.5) * x * x + 1;
-  return x < 2 ? (((x - 5) * x + 8) * x - 4) * -0.5 : 0;
-}
-
-static double lanczos(double x) {
-  auto sinc = [](double t) {
-    t *= std::numbers::pi;
-    return t == 0 ? 1 : std::sin(t) / t;
-  };
-  return std::abs(x) < 3 ? sinc(x) * sinc(x / 3) : 0;
-}
-
-/// The [out, in] matrix of a resize along one axis. When the image shrinks the
-/// filter widens with it.
-static std::vector<float> resizeMatrix(const ResizedAxis &axis, Filter filter,
-                                       bool alignCorners) {
-  double step = double(axis.in) / double(axis.out);
-  if (alignCorners)
-    step = axis.out > 1 ? double(axis.in - 1) / double(axis.out - 1) : 0;
-  else if (axis.factor > 0)
-    step = 1.0 / axis.factor;
-  double stretch = std::max(step, 1.0);
-  double support = filter.support * stretch;
-  std::vector<float> matrix(axis.out * axis.in);
-  for (int64_t i = 0; i < axis.out; ++i) {
-    double centre = step * (i + 0.5);
-    // Rounded as torch does it. NOLINTBEGIN(bugprone-incorrect-roundings)
-    auto first =
-        std::max(static_cast<int64_t>(centre - support + 0.5), int64_t(0));
-    auto last = std::min(static_cast<int64_t>(centre + support + 0.5), axis.in);
-    // NOLINTEND(bugprone-incorrect-roundings)
-    double total = 0;
-    for (int64_t j = first; j < last; ++j)
-      total += filter.weight((j - centre + 0.5) / stretch);
-    for (int64_t j = first; j < last; ++j)
-      matrix[i * axis.in + j] = static_cast<float>(
-          filter.weight((j - centre + 0.5) / stretch) / total);
-  }
-  return matrix;
-}
-
-/// A matrix that the converter computed, as a weight.
-static FailureOr<Value> matrixConstant(std::vector<float> numbers, int64_t rows,
-                                       int64_t columns, Emitter &emit) {
-  struct Storage {
-    std::vector<float> numbers;
-    int64_t shape[2];
-  };
-  auto storage =
-      std::make_shared<Storage>(Storage{std::move(numbers), {rows, columns}});
-  TensorView view;
-  view.dtype = ScalarType::Float32;
-  view.shape = storage->shape;
-  view.data = storage->numbers.data();
-  view.bytes = storage->numbers.size() * sizeof(float);
-  view.owner = storage;
-  return emit.weight(view, "resize");
-}
-
-/// _upsample_*2d_aa(self, output_size, align_corners, scales_h, scales_w)
-///
-/// Linear along each axis: two products with matrices that hold the filter.
-/// In f32, since f16 products sum in f16.
+/// _upsample_*2d_aa(self, output_size, align_corners, scales_h, scales_w), and
+/// with (input, output_size, align_corners, scale_factors)
 static FailureOr<Value> lowerUpsampleAntialiased(const AtenNode &node,
                                                  Emitter &emit) {
-  Value x = emit.refined(node, "self");
+  Value x = image(node, emit);
   Type element = emit.type(x).getElementType();
-  SmallVector<ResizedAxis> axes = resizedAxes(node, x, emit);
   if (!isa<FloatType>(element))
     return emit.error(node) << "anti-aliased resize of " << element;
-  if (!llvm::all_of(axes, [](const ResizedAxis &a) { return a.isStatic(); }))
-    return emit.error(node) << "anti-aliased resize needs sizes that are known";
-  Filter filter = {1, triangle};
-  if (node.op() == "_upsample_bicubic2d_aa.default")
-    filter = {2, cubic};
-  else if (node.op() == "_upsample_lanczos2d_aa.default")
-    filter = {3, lanczos};
-  bool alignCorners = node.flag("align_corners");
-  const ResizedAxis &rows = axes[0], &columns = axes[1];
-  FailureOr<Value> vertical = matrixConstant(
-      resizeMatrix(rows, filter, alignCorners), rows.out, rows.in, emit);
-  FailureOr<Value> horizontal =
-      matrixConstant(resizeMatrix(columns, filter, alignCorners), columns.out,
-                     columns.in, emit);
-  if (failed(vertical) || failed(horizontal))
+  FailureOr<Value> result =
+      resizeAntialiased(node, emit.cast(x, emit.f32()), emit);
+  if (failed(result))
     return failure();
-  Value wide = emit.matmul(emit.cast(x, emit.f32()),
-                           emit.transpose(*horizontal, {1, 0}));
-  return emit.cast(emit.matmul(*vertical, wide), element);
+  return emit.cast(*result, element);
 }
 
 //===----------------------------------------------------------------------===//
