@@ -11,7 +11,7 @@ import pytest
 import torch
 from pt2.pairs import by_file
 
-_BYTE, _CHAR, _LONG, _FLOAT, _COMPLEX = 1, 2, 5, 7, 10
+_BYTE, _CHAR, _INT, _LONG, _FLOAT, _COMPLEX, _BOOL = 1, 2, 4, 5, 7, 10, 12
 
 
 class Identity(torch.nn.Module):
@@ -95,11 +95,14 @@ def _graph(calls, inputs, tensors, outputs):
 
 
 def _program(target, arguments, inputs, results):
-    """A program of one call."""
+    """A program of one call; a list of results in the list is one value."""
+    is_list = isinstance(results[0], list) and isinstance((*results[0], 0)[0], list)
+    results = results[0] if is_list else results
     names = [f"r{i}" for i in range(len(results))]
-    outputs = [{"as_tensor": {"name": name}} for name in names]
+    outputs = [_argument(name) for name in names]
     tensors = dict(zip(names, results, strict=True))
-    return _graph([_call(target, arguments, outputs)], inputs, tensors, outputs)
+    call = _call(target, arguments, [_argument(names)] if is_list else outputs)
+    return _graph([call], inputs, tensors, outputs)
 
 
 def _convert(archive, tmp_path, program):
@@ -307,6 +310,217 @@ _CONVOLUTION = {
             {"x": [2, 3]},
             [[3, 2]],
             "einsum: 'ijk' for an operand of rank 2",
+        ),
+        (
+            "meshgrid.default",
+            {"tensors": ["x", "y"]},
+            {"x": [2], "y": [3]},
+            [[[2, 3], [3, 2]]],
+            "the result has the shape [3, 2] instead of [2, 3]",
+        ),
+        (
+            "meshgrid.indexing",
+            {"tensors": ["x", "y"], "indexing": {"as_string": "xy"}},
+            {"x": [2], "y": [3]},
+            [[[3, 2], [2, 3]]],
+            "the result has the shape [2, 3] instead of [3, 2]",
+        ),
+        (
+            "numpy_T.default",
+            {"self": "x"},
+            {"x": [2, 3, 4]},
+            [[4, 2, 3]],
+            "the result has the shape [4, 2, 3] instead of [4, 3, 2]",
+        ),
+        ("t.default", {"self": "x"}, {"x": [2, 3, 4]}, [[4, 3, 2]], "is no matrix"),
+        (
+            "transpose.int",
+            {"self": "x", "dim0": 0, "dim1": -1},
+            {"x": [2, 3, 4]},
+            [[2, 3, 4]],
+            "the result has the shape [2, 3, 4] instead of [4, 3, 2]",
+        ),
+        (
+            "movedim.intlist",
+            {"self": "x", "source": [0, 1], "destination": [2, 0]},
+            {"x": [2, 3, 4]},
+            [[3, 2, 4]],
+            "the result has the shape [3, 2, 4] instead of [3, 4, 2]",
+        ),
+        (
+            "flatten.using_ints",
+            {"self": "x", "start_dim": 1, "end_dim": -1},
+            {"x": [2, 3, 4]},
+            [[6, 4]],
+            "the result has the shape [6, 4] instead of [2, 12]",
+        ),
+        ("ravel.default", {"self": "x"}, {"x": [2, 3]}, [[3, 2]], "instead of [6]"),
+        (
+            "unflatten.int",
+            {"self": "x", "dim": 0, "sizes": [2, -1]},
+            {"x": [6, 4]},
+            [[3, 2, 4]],
+            "the result has the shape [3, 2, 4] instead of [2, ?, 4]",
+        ),
+        (
+            "view_as.default",
+            {"self": "x", "other": "y"},
+            {"x": [6], "y": [2, 3]},
+            [[3, 2]],
+            "the result has the shape [3, 2] instead of [2, 3]",
+        ),
+        ("eye.m", {"n": 2, "m": 3}, {}, [[3, 2]], "instead of [2, 3]"),
+        (
+            "one_hot.default",
+            {"self": "x", "num_classes": 5},
+            {"x": ([3], _LONG)},
+            [([3, 4], _LONG)],
+            "the result has the shape [3, 4] instead of [3, 5]",
+        ),
+        (
+            "linear.default",
+            {"input": "x", "weight": "w", "bias": "b"},
+            {"x": [2, 3], "w": [4, 3], "b": [3]},
+            [[2, 4]],
+            "the shape [3] does not fit those of the other operands",
+        ),
+        (
+            "prelu.default",
+            {"self": "x", "weight": "w"},
+            {"x": [2, 3, 4], "w": [4]},
+            [[2, 3, 4]],
+            "there is not one slope for each channel",
+        ),
+        (
+            "_cdist_forward.default",
+            {"x1": "x", "x2": "y", "p": 2.0, "compute_mode": None},
+            {"x": [2, 3, 4], "y": [5, 4]},
+            [[3, 5]],
+            "the result has the shape [3, 5] instead of [2, 3, 5]",
+        ),
+        (
+            "_grouped_mm.default",
+            {"self": "x", "mat2": "y", "offs": "o"},
+            {"x": [6, 3], "y": [2, 3, 5], "o": ([3], _INT)},
+            [[6, 5]],
+            "there is not one part for each matrix",
+        ),
+        (
+            "_trilinear.default",
+            {
+                "i1": "x",
+                "i2": "y",
+                "i3": "x",
+                "expand1": [1],
+                "expand2": [0],
+                "expand3": [1],
+                "sumdim": [2],
+            },
+            {"x": [2, 3], "y": [4, 3]},
+            [[2, 3]],
+            "the result has the shape [2, 3] instead of [2, 4]",
+        ),
+        (
+            "_unique2.default",
+            {"self": "x", "sorted": True, "return_inverse": True},
+            {"x": [2, 3]},
+            [[4], ([6], _LONG), ([0], _LONG)],
+            "the result has the shape [6] instead of [2, 3]",
+        ),
+        (
+            "unique_consecutive.default",
+            {"self": "x", "return_inverse": False, "return_counts": False, "dim": 0},
+            {"x": [4, 3]},
+            [[2], ([0], _LONG), ([0], _LONG)],
+            "the result has the shape [2] instead of [?, 3]",
+        ),
+        (
+            "masked_select.default",
+            {"self": "x", "mask": "m"},
+            {"x": [2, 3], "m": ([4, 3], _BOOL)},
+            [[5]],
+            "the shape [4, 3] does not fit those of the other operands",
+        ),
+        (
+            "nonzero_static.default",
+            {"self": "x", "size": 7},
+            {"x": [2, 3]},
+            [([7, 3], _LONG)],
+            "the result has the shape [7, 3] instead of [7, 2]",
+        ),
+        (
+            "repeat_interleave.Tensor",
+            {"repeats": "x", "output_size": 7},
+            {"x": ([3], _LONG)},
+            [([6], _LONG)],
+            "the result has the shape [6] instead of [7]",
+        ),
+        (
+            "histc.default",
+            {"self": "x", "bins": 4},
+            {"x": [9]},
+            [[5]],
+            "the result has the shape [5] instead of [4]",
+        ),
+        (
+            "segment_reduce.default",
+            {"data": "x", "reduce": {"as_string": "sum"}, "offsets": "o", "axis": 0},
+            {"x": [6, 2], "o": ([4], _LONG)},
+            [[4, 2]],
+            "the result has the shape [4, 2] instead of [3, 2]",
+        ),
+        (
+            "_histogramdd_from_bin_cts.default",
+            {"self": "x", "bins": [3, 4]},
+            {"x": [9, 2]},
+            [[4, 3]],
+            "the result has the shape [4, 3] instead of [3, 4]",
+        ),
+        (
+            "_fft_r2c.default",
+            {"self": "x", "dim": [0], "normalization": 0, "onesided": True},
+            {"x": [6]},
+            [([3], _COMPLEX)],
+            "the result has the shape [3] instead of [4]",
+        ),
+        (
+            "_fft_c2r.default",
+            {"self": "x", "dim": [0], "normalization": 0, "last_dim_size": 6},
+            {"x": ([4], _COMPLEX)},
+            [[7]],
+            "the result has the shape [7] instead of [6]",
+        ),
+        (
+            "convolution.default",
+            {**_CONVOLUTION, "stride": [2, 1], "padding": [1, 0]},
+            {"x": [1, 3, 8, 8], "w": [2, 3, 3, 3]},
+            [[1, 2, 3, 6]],
+            "the result has the shape [1, 2, 3, 6] instead of [1, 2, 4, 6]",
+        ),
+        (
+            "convolution.default",
+            {**_CONVOLUTION, "stride": [2, 2], "transposed": True},
+            {"x": [1, 3, 4, 4], "w": [3, 2, 3, 3]},
+            [[1, 2, 9, 8]],
+            "the result has the shape [1, 2, 9, 8] instead of [1, 2, 9, 9]",
+        ),
+        (
+            "conv2d.default",
+            {"input": "x", "weight": "w"},
+            {"x": [3, 2, 8], "w": [2, 3, 3, 3]},
+            [[2, 1, 6]],
+            "the kernel is larger than the padded input",
+        ),
+        (
+            "upsample_nearest2d.vec",
+            {
+                "input": "x",
+                "output_size": None,
+                "scale_factors": {"as_floats": [2.0, 0.0]},
+            },
+            {"x": [1, 1, 4, 4]},
+            [[1, 1, 8, 8]],
+            "an entry of 'scale_factors' is not positive",
         ),
         (
             "coreai::quantize.default",

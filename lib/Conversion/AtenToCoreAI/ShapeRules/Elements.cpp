@@ -60,6 +60,17 @@ void shapes::checkDistance(CheckedCall &call) {
   call.checkResult({});
 }
 
+/// The distances between the rows of two matrices.
+void shapes::checkDistances(CheckedCall &call) {
+  Shape x = call.shape("x1"), y = call.shape("x2");
+  if (x.size() < 2 || y.size() < 2 || !fits(x.back(), y.back()))
+    return call.fail("the operands are no matrices of rows of one length");
+  Shape expected(ArrayRef(x).drop_back(2));
+  broadcastInto(call, expected, ArrayRef(y).drop_back(2));
+  expected.append({x[x.size() - 2], y[y.size() - 2]});
+  call.checkResult(expected);
+}
+
 /// The distances between the rows of a matrix.
 void shapes::checkPairs(CheckedCall &call) {
   Shape self = call.shape("self");
@@ -80,8 +91,13 @@ void shapes::checkFourier(CheckedCall &call) {
     return call.fail("there is no axis to transform");
   StringRef op = call.node.callee->name;
   bool isOneSided = op == "_fft_r2c.default" && call.flag("onesided");
-  if (op == "_fft_c2r.default" || isOneSided)
-    expected[axes.back()] = anySize();
+  Size &last = expected[axes.back()];
+  if (op == "_fft_c2r.default") {
+    std::optional<int64_t> length = call.integer("last_dim_size");
+    last = length ? Size(*length) : anySize();
+  } else if (isOneSided) {
+    last = last.isDynamic() ? anySize() : Size(last.get() / 2 + 1);
+  }
   call.checkResult(expected);
 }
 
@@ -97,8 +113,10 @@ void shapes::checkBins(CheckedCall &call) {
   if (call.has("weight"))
     call.require(fits(call.shape("weight"), call.shape("self")),
                  "there is not one weight for each element");
+  // What falls into each bin, then where they begin and end.
+  auto more = [&](int64_t count) { return bins ? *bins + count : anySize(); };
   for (size_t i = 0; i < call.node.results.size(); ++i)
-    call.checkResult(anySize(), i);
+    call.checkResult(i == 0 ? more(0) : more(1), i);
 }
 
 void shapes::checkHistogram(CheckedCall &call) {
@@ -107,10 +125,28 @@ void shapes::checkHistogram(CheckedCall &call) {
     return call.fail("the operand has no axis of coordinates");
   call.require(fits(self.back(), Size(call.list("bins").size())),
                "there is not one number of bins for each coordinate");
-  if (call.node.callee->name == "_histogramdd_from_bin_tensors.default")
-    for (const Shape &bins : call.shapes("bins"))
-      call.require(bins.size() == 1, "bins are vectors");
-  call.checkRange("bins", 1, kMostBins);
+  Shape counts = call.sizes("bins");
+  if (call.node.callee->name == "_histogramdd_from_bin_tensors.default") {
+    for (auto [count, bins] : llvm::zip_equal(counts, call.shapes("bins"))) {
+      if (bins.size() != 1)
+        return call.fail("bins are vectors");
+      if (!bins[0].isDynamic())
+        count = bins[0].get() - 1;
+    }
+  } else {
+    call.checkRange("bins", 1, kMostBins);
+  }
+  if (call.hasFailed())
+    return;
+  if (call.node.callee->name == "_histogramdd_bin_edges.default") {
+    call.require(call.node.results.size() == counts.size(),
+                 "there is not one result for each coordinate");
+    for (auto [i, count] : llvm::enumerate(counts))
+      call.checkResult(count.isDynamic() ? anySize() : Size(count.get() + 1),
+                       i);
+  } else {
+    call.checkResult(counts);
+  }
   if (call.has("range"))
     call.require(call.list("range").size() == 2 * call.list("bins").size(),
                  "there is not one range for each coordinate");
@@ -123,15 +159,23 @@ void shapes::checkSegments(CheckedCall &call) {
   Shape data = call.shape("data");
   std::optional<size_t> axis = call.axis("axis", data.size());
   call.require(!data.empty(), "'data' has no axis");
-  for (StringRef parameter : {"lengths", "offsets"})
-    if (axis && call.has(parameter))
-      call.require(call.shape(parameter).size() == *axis + 1,
-                   "'" + parameter + "' has another rank than its axis says");
   call.require(call.has("lengths") || call.has("offsets"),
                "there are no segments");
-  call.require(!call.node.results.empty() && call.node.info().isTensor() &&
-                   call.node.info().sizes.size() == data.size(),
-               "the result has another rank than the data");
+  if (!axis || call.hasFailed())
+    return;
+  // Where a segment begins, and behind the last where it ends.
+  for (StringRef parameter : {"offsets", "lengths"}) {
+    if (!call.has(parameter))
+      continue;
+    Shape segments = call.shape(parameter);
+    if (segments.size() != *axis + 1)
+      return call.fail("'" + parameter +
+                       "' has another rank than its axis says");
+    Size count = segments.back();
+    bool isOneMore = parameter == "offsets" && !count.isDynamic();
+    data[*axis] = isOneMore ? Size(count.get() - 1) : count;
+  }
+  call.checkResult(data);
 }
 
 void shapes::checkTopK(CheckedCall &call) {

@@ -142,3 +142,50 @@ void shapes::checkIndexPut(CheckedCall &call) {
   }
   call.checkResult(call.shape("self"));
 }
+
+//===----------------------------------------------------------------------===//
+// As many as data says
+//===----------------------------------------------------------------------===//
+
+void shapes::checkMaskedSelect(CheckedCall &call) {
+  Shape joined = call.shape("self");
+  broadcastInto(call, joined, call.shape("mask"));
+  call.checkResult(anySize());
+}
+
+/// nonzero: a row for each place. nonzero_numpy: a result for each axis.
+void shapes::checkPlaces(CheckedCall &call) {
+  Shape self = call.shape("self");
+  if (call.node.callee->name != "nonzero_numpy.default") {
+    std::optional<int64_t> count = call.integer("size");
+    return call.checkResult(
+        {count ? Size(*count) : anySize(), Size(self.size())});
+  }
+  call.require(call.node.results.size() == rankOf(self),
+               "there is not one result for each axis");
+  call.checkResults(anySize());
+}
+
+/// The results that are not asked for are tensors without elements.
+void shapes::checkUnique(CheckedCall &call) {
+  Shape self = call.shape("self"), expected = {anySize()}, places = self;
+  if (call.has("dim")) {
+    std::optional<size_t> axis = call.axis("dim", self.size());
+    if (!axis || self.empty())
+      return call.fail("the tensor has no axis");
+    expected = self;
+    expected[*axis] = anySize();
+    places = {self[*axis]};
+  }
+  call.checkResult(expected);
+  if (call.flag("return_inverse"))
+    call.checkResult(places, 1);
+  if (call.flag("return_counts"))
+    call.checkResult(anySize(), 2);
+}
+
+void shapes::checkInterleavedPlaces(CheckedCall &call) {
+  call.require(call.shape("repeats").size() == 1, "'repeats' is no vector");
+  std::optional<int64_t> count = call.integer("output_size");
+  call.checkResult(count ? Size(*count) : anySize());
+}

@@ -90,15 +90,103 @@ void shapes::checkSolution(CheckedCall &call) {
 
 void shapes::checkTrilinear(CheckedCall &call) {
   std::optional<size_t> rank;
+  Shape joined;
   for (auto [operand, expand] :
        {std::pair("i1", "expand1"), std::pair("i2", "expand2"),
         std::pair("i3", "expand3")}) {
     size_t extended = call.shape(operand).size() + call.list(expand).size();
     call.require(!rank || *rank == extended, "the operands differ in rank");
     rank = extended;
-    call.axes(expand, extended);
+    llvm::SmallVector<size_t> added = call.axes(expand, extended);
+    if (call.hasFailed())
+      return;
+    Shape shape = call.shape(operand);
+    llvm::sort(added);
+    for (size_t axis : added)
+      shape.insert(shape.begin() + axis, Size(1));
+    broadcastInto(call, joined, shape);
   }
-  call.axes("sumdim", *rank);
+  if (call.hasFailed())
+    return;
+  llvm::SmallVector<bool> isSummed(*rank);
+  for (size_t axis : call.axes("sumdim", *rank))
+    isSummed[axis] = true;
+  Shape expected;
+  for (auto [axis, extent] : llvm::enumerate(joined))
+    if (!isSummed[axis])
+      expected.push_back(extent);
+  call.checkResult(expected);
+}
+
+/// linear: a bias of any shape that is broadcast to the result's.
+void shapes::checkLinear(CheckedCall &call) {
+  checkPattern(call, "input:*b,k weight:*n[0-1],k -> *b,*n");
+  if (call.hasFailed() || !call.has("bias"))
+    return;
+  Shape joined(call.node.info().sizes);
+  broadcastInto(call, joined, call.shape("bias"));
+  call.checkResult(joined);
+}
+
+/// One slope, or one for each channel.
+void shapes::checkSlopes(CheckedCall &call) {
+  Shape self = call.shape("self"), weight = call.shape("weight");
+  Size channels = self.size() < 2 ? Size(1) : self[1];
+  call.require(weight.size() <= 1 && (weight.empty() || weight[0] == Size(1) ||
+                                      fits(weight[0], channels)),
+               "there is not one slope for each channel");
+  call.checkResult(self);
+}
+
+/// _grouped_mm: products of matrices of which each is a part of an operand.
+/// Those that lie one after the other in a matrix have no axis of their own.
+void shapes::checkGroupedProduct(CheckedCall &call) {
+  Shape x = call.shape("self"), y = call.shape("mat2");
+  if (x.size() < 2 || x.size() > 3 || y.size() < 2 || y.size() > 3)
+    return call.fail("an operand is no matrix and no batch of them");
+  call.require(fits(x.back(), y[y.size() - 2]),
+               "the matrices do not fit each other");
+  bool areBatches = x.size() == 3 && y.size() == 3;
+  call.require(areBatches || call.has("offs"),
+               "nothing says what the parts are");
+  Shape expected = {x[x.size() - 2], y.back()};
+  Size groups = x.size() == 3 ? x[0] : y.size() == 3 ? y[0] : anySize();
+  if (areBatches)
+    call.require(fits(x[0], y[0]), "there is not one matrix for each other");
+  if (call.has("offs")) {
+    Shape parts = call.shape("offs");
+    call.require(fits(parts, groups), "there is not one part for each matrix");
+    groups = parts.empty() ? groups : parts[0];
+  }
+  if (x.size() == y.size())
+    expected.insert(expected.begin(), groups);
+  call.checkResult(expected);
+}
+
+/// The extent that a convolution makes of that of spatial axis `place`.
+static Size convolvedExtent(CheckedCall &call, Size extent, Size kernel,
+                            size_t place, bool isTransposed) {
+  auto entry = [&](StringRef parameter, int64_t otherwise) {
+    Shape entries = call.sizes(parameter);
+    return entries.empty() ? Size(otherwise)
+                           : entries[std::min(place, entries.size() - 1)];
+  };
+  const Argument *named = call.node.findArgument("padding");
+  if (named && named->kind() == Argument::Kind::String &&
+      named->asString() == "same")
+    return extent;
+  Size stride = entry("stride", 1), padding = entry("padding", 0),
+       dilation = entry("dilation", 1), extra = entry("output_padding", 0);
+  for (Size size : {extent, kernel, stride, padding, dilation, extra})
+    if (size.isDynamic())
+      return anySize();
+  int64_t reach = dilation.get() * (kernel.get() - 1) + 1;
+  int64_t around = 2 * padding.get();
+  if (isTransposed)
+    return (extent.get() - 1) * stride.get() - around + reach + extra.get();
+  int64_t room = extent.get() + around - reach;
+  call.require(room >= 0, "the kernel is larger than the padded input");
+  return room / stride.get() + 1;
 }
 
 void shapes::checkConvolution(CheckedCall &call) {
@@ -144,6 +232,9 @@ void shapes::checkConvolution(CheckedCall &call) {
   Shape expected(input.size(), anySize());
   expected[0] = input[0];
   expected[1] = outputs;
+  for (size_t i = 0; i < numAxes && !call.hasFailed(); ++i)
+    expected[i + 2] =
+        convolvedExtent(call, input[i + 2], weight[i + 2], i, isTransposed);
   call.checkResult(isBatched ? ArrayRef(expected)
                              : ArrayRef(expected).drop_front());
 }

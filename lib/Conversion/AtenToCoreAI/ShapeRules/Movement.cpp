@@ -15,25 +15,21 @@ void shapes::checkCreation(CheckedCall &call) {
   call.checkResult(call.sizes("size"));
 }
 
-void shapes::checkSameElements(CheckedCall &call) {
-  call.require(!call.node.results.empty() && call.node.info().isTensor(),
-               "the result is no tensor");
-  if (!call.hasFailed())
-    checkSameCount(call, call.shape("self"), call.node.info().sizes);
+/// eye: as many columns as rows, unless told.
+void shapes::checkIdentity(CheckedCall &call) {
+  auto extent = [&](StringRef parameter) {
+    std::optional<int64_t> size = call.integer(parameter);
+    return size ? Size(*size) : anySize();
+  };
+  call.checkResult({extent("n"), extent(call.has("m") ? "m" : "n")});
 }
 
-void shapes::checkView(CheckedCall &call) {
-  Shape expected = call.sizes(call.has("size") ? "size" : "shape");
-  unsigned numOpen = 0;
-  for (Size &size : expected) {
-    if (size.isDynamic() || size.get() >= 0)
-      continue;
-    call.require(size.get() == -1 && ++numOpen == 1,
-                 "'size' has more than one open extent");
-    size = anySize();
-  }
+void shapes::checkOneHot(CheckedCall &call) {
+  Shape expected = call.shape("self");
+  std::optional<int64_t> count = call.integer("num_classes");
+  // Without a number of classes, data says how many there are.
+  expected.push_back(count && *count >= 0 ? Size(*count) : anySize());
   call.checkResult(expected);
-  checkSameElements(call);
 }
 
 void shapes::checkStrided(CheckedCall &call) {
@@ -82,27 +78,6 @@ void shapes::checkExpansion(CheckedCall &call) {
                  "the tensor does not have the shape to be expanded so");
   }
   call.checkResult(size);
-}
-
-void shapes::checkPermutation(CheckedCall &call) {
-  Shape self = call.shape("self"), expected;
-  SmallVector<size_t> axes = call.axes("dims", self.size());
-  if (axes.size() != self.size())
-    return call.fail("'dims' does not name each axis once");
-  for (size_t axis : axes)
-    expected.push_back(self[axis]);
-  call.checkResult(expected);
-}
-
-void shapes::checkMovedAxes(CheckedCall &call) {
-  Shape self = call.shape("self");
-  for (StringRef parameter :
-       {"dim0", "dim1", "axis0", "axis1", "source", "destination"})
-    if (call.has(parameter))
-      call.axes(parameter, self.size());
-  call.require(call.list("source").size() == call.list("destination").size(),
-               "'source' and 'destination' have different lengths");
-  call.checkResult(Shape(self.size(), anySize()));
 }
 
 void shapes::checkDistinctAxes(CheckedCall &call) {
