@@ -19,6 +19,7 @@ static double depthOf(PortableKernel kernel, std::span<const Tensor> inputs) {
   case PortableKernel::MatMulPacked:
   case PortableKernel::MatMulRouted:
   case PortableKernel::MatMulCompressed:
+  case PortableKernel::MatMulSparse:
   case PortableKernel::MatMulPairs:
   case PortableKernel::MatMulQuads:
     return double(left.extents[left.rank - 1]);
@@ -65,11 +66,14 @@ double execution::arithmeticOf(const Step &step, std::span<const Tensor> inputs,
   case PortableKernel::Cast:
   case PortableKernel::PackMatrix:
   case PortableKernel::PackCodes:
+  case PortableKernel::PackPlaces:
+  case PortableKernel::PackValues:
   case PortableKernel::PackWinograd:
   case PortableKernel::PackPairs:
   case PortableKernel::PackQuads:
   case PortableKernel::GatherAlongAxis:
   case PortableKernel::GatherNd:
+  case PortableKernel::GatherSparse:
   case PortableKernel::NonZero:
   case PortableKernel::Numbers:
   case PortableKernel::RangeCount:
@@ -80,6 +84,7 @@ double execution::arithmeticOf(const Step &step, std::span<const Tensor> inputs,
   case PortableKernel::MatMulPacked:
   case PortableKernel::MatMulRouted:
   case PortableKernel::MatMulCompressed:
+  case PortableKernel::MatMulSparse:
   case PortableKernel::MatMulPairs:
   case PortableKernel::MatMulQuads:
   case PortableKernel::Convolution:

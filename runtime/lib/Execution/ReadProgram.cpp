@@ -296,6 +296,10 @@ static bool isOptional(PortableKernel kernel, uint32_t input) {
     return input == 3;
   case PortableKernel::MatMulCompressed:
     return input >= 2 && input <= 5;
+  case PortableKernel::MatMulSparse:
+    return input >= 3 && input <= 6;
+  case PortableKernel::GatherSparse:
+    return input == 0;
   default:
     return false;
   }

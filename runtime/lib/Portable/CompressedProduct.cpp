@@ -124,40 +124,73 @@ Error portable::runPackCodes(const Invocation &call) {
 // Products
 //===----------------------------------------------------------------------===//
 
-static Error doNotFit(const Invocation &call, std::string_view why) {
-  return Error("MatMulCompressed: " + call.input(0).describe() + " and codes " +
+static Error doNotFit(const Invocation &call, std::string_view kernel,
+                      std::string_view why) {
+  return Error(std::string(kernel) + ": " + call.input(0).describe() + " and " +
+               (kernel == "MatMulSparse" ? "places " : "codes ") +
                call.input(1).describe() + " do not make " +
                call.output().describe() + ": " + std::string(why));
 }
 
 /// That parameters have one number for each column of each block.
-static bool areParameters(const Tensor &tensor, const Tensor &codes) {
+static bool areParameters(const Tensor &tensor, const CompressedRight &right) {
   return !isThere(tensor) ||
-         (tensor.rank == 3 && tensor.extents[0] == codes.extents[0] &&
-          tensor.extents[1] == codes.extents[1] &&
+         (tensor.rank == 3 && tensor.extents[0] == panelCount(right.columns) &&
+          tensor.extents[1] == right.blocks &&
           tensor.extents[2] == kPanelWidth && tensor.isContiguous() &&
           isFactor(tensor.type));
 }
 
-Expected<CompressedRight>
-portable::readCompressedProduct(const Invocation &call) {
-  if (call.inputs.size() < kCompressedOperands)
-    return Error("MatMulCompressed needs two matrices, three sets of "
-                 "parameters and a table");
+/// What is wrong with the rows of a product, if anything is.
+static Error checkRows(const Invocation &call, std::string_view kernel,
+                       size_t operands) {
+  if (call.inputs.size() < operands)
+    return Error(std::string(kernel) + " needs two matrices, three sets of "
+                                       "parameters and a table");
   const Tensor &a = call.input(0);
   const Tensor &output = call.output();
   int rank = output.rank;
   if (rank < 2 || a.rank != rank ||
       !std::equal(a.extents.begin(), a.extents.begin() + rank - 1,
                   output.extents.begin()))
-    return doNotFit(call, "rows differ");
-  if (!isFactor(a.type))
-    return unknownType("MatMulCompressed", a);
+    return doNotFit(call, kernel, "rows differ");
+  return isFactor(a.type) ? Error::success() : unknownType(kernel, a);
+}
+
+/// The same of scales, zeros, offsets and tables.
+static Error checkMeaning(const Invocation &call, std::string_view kernel,
+                          const CompressedRight &right) {
+  if (!areParameters(right.scales, right) ||
+      !areParameters(right.zeros, right) ||
+      !areParameters(right.offsets, right))
+    return doNotFit(call, kernel, "parameters are of another size or type");
+  const Tensor &table = right.table;
+  if (right.hasTables() &&
+      (table.rank != 3 || table.type != ElementType::F32 ||
+       !table.isContiguous() || table.extents[2] != right.entries() ||
+       table.extents[0] == 0 || table.extents[1] == 0 ||
+       right.blocks % table.extents[0] != 0 ||
+       right.columns % table.extents[1] != 0))
+    return doNotFit(call, kernel, "tables are of another size");
+  return Error::success();
+}
+
+Expected<CompressedRight>
+portable::readCompressedProduct(const Invocation &call) {
+  constexpr std::string_view kName = "MatMulCompressed";
+  if (Error error = checkRows(call, kName, kCompressedOperands))
+    return error;
+  const Tensor &a = call.input(0);
+  const Tensor &output = call.output();
+  int rank = output.rank;
+  auto doNotFit = [&](std::string_view why) {
+    return ::doNotFit(call, kName, why);
+  };
   int64_t kind = call.number(0);
   int64_t bits = call.number(1);
   if (kind < 0 || kind > int64_t(CodeKind::F8E5M2) || !isCodeWidth(bits) ||
       (kind >= int64_t(CodeKind::F8E4M3FN) && bits != 8))
-    return doNotFit(call, "there are no such codes");
+    return doNotFit("there are no such codes");
   const Tensor &codes = call.input(1);
   CompressedRight right = {CodeKind(kind),
                            int(bits),
@@ -170,31 +203,77 @@ portable::readCompressedProduct(const Invocation &call) {
                            call.input(3),
                            call.input(4),
                            call.input(5),
+                           false,
+                           nullptr,
                            false};
   if (right.blocks == 0 || right.depth % right.blocks != 0)
-    return doNotFit(call, "k is no whole number of blocks");
+    return doNotFit("k is no whole number of blocks");
   right.blockDepth = right.depth / right.blocks;
   if (codes.type != ElementType::UI8 || !codes.isContiguous() ||
       codes.extents[0] != panelCount(right.columns) ||
       codes.extents[2] != codeBytes(right.blockDepth, right.bits))
-    return doNotFit(call, "codes are of another size");
+    return doNotFit("codes are of another size");
   right.hasRoundedRows = call.number(2) == 8;
   if ((call.number(2) != 0 && !right.hasRoundedRows) ||
       (right.hasRoundedRows &&
        !hasByteProducts(right.kind, right.bits, right.blockDepth)))
-    return doNotFit(call, "rows cannot be rounded so");
-  if (!areParameters(right.scales, codes) ||
-      !areParameters(right.zeros, codes) ||
-      !areParameters(right.offsets, codes))
-    return doNotFit(call, "parameters are of another size or type");
-  const Tensor &table = right.table;
-  if (right.hasTables() &&
-      (table.rank != 3 || table.type != ElementType::F32 ||
-       !table.isContiguous() || table.extents[2] != right.entries() ||
-       table.extents[0] == 0 || table.extents[1] == 0 ||
-       right.blocks % table.extents[0] != 0 ||
-       right.columns % table.extents[1] != 0))
-    return doNotFit(call, "tables are of another size");
+    return doNotFit("rows cannot be rounded so");
+  if (Error error = checkMeaning(call, kName, right))
+    return error;
+  return right;
+}
+
+Expected<CompressedRight> portable::readSparseProduct(const Invocation &call) {
+  constexpr std::string_view kName = "MatMulSparse";
+  if (Error error = checkRows(call, kName, kSparseOperands))
+    return error;
+  const Tensor &a = call.input(0);
+  const Tensor &output = call.output();
+  const Tensor &places = call.input(1);
+  const Tensor &values = call.input(2);
+  auto doNotFit = [&](std::string_view why) {
+    return ::doNotFit(call, kName, why);
+  };
+  int64_t kind = call.number(0);
+  int64_t bits = call.number(1);
+  bool isFloat = kind == int64_t(CodeKind::Float);
+  bool areThere =
+      kind >= 0 && kind <= int64_t(CodeKind::Float) &&
+      (isFloat
+           ? isFactor(values.type) && bits == 8 * int64_t(byteSize(values.type))
+           : values.type == ElementType::UI8 && isCodeWidth(bits)) &&
+      (kind < int64_t(CodeKind::F8E4M3FN) || isFloat || bits == 8);
+  if (!areThere)
+    return doNotFit("there are no such values");
+  int rank = output.rank;
+  CompressedRight right = {CodeKind(kind),
+                           int(bits),
+                           a.extents[rank - 1],
+                           output.extents[rank - 1],
+                           call.number(2),
+                           0,
+                           values,
+                           call.input(3),
+                           call.input(4),
+                           call.input(5),
+                           call.input(6),
+                           false,
+                           &places,
+                           call.number(3) != 0};
+  // Of no k, there are blocks of none.
+  if (right.blocks <= 0 || right.blocks > std::max<int64_t>(right.depth, 1) ||
+      right.depth % right.blocks != 0)
+    return doNotFit("k is no whole number of blocks");
+  right.blockDepth = right.depth / right.blocks;
+  if (places.type != ElementType::UI32 || places.rank != 2 ||
+      !places.isContiguous() ||
+      places.extents[0] != panelCount(right.columns) ||
+      places.extents[1] != kPlacesHeader + right.depth)
+    return doNotFit("places are of another size");
+  if (values.rank != 1 || !values.isContiguous() || right.capacity() < 0)
+    return doNotFit("there are too few values");
+  if (Error error = checkMeaning(call, kName, right))
+    return error;
   return right;
 }
 
@@ -224,27 +303,62 @@ void portable::roundRow(const CompressedRight &right, const float *from,
     }
 }
 
+uint8_t portable::codeAmongValues(const uint8_t *values, int bits,
+                                  int64_t index) {
+  uint32_t code = 0;
+  for (int bit = 0; bit != bits; ++bit) {
+    int64_t from = index * bits + bit;
+    code |= uint32_t(values[from / 8] >> (from % 8) & 1) << bit;
+  }
+  return uint8_t(code);
+}
+
 namespace {
 /// Weights of one column, as numbers.
 class Column {
 public:
   Column(const CompressedRight &right, int64_t column)
       : right(right), column(column), panel(column / kPanelWidth),
-        place(column % kPanelWidth) {}
+        place(column % kPanelWidth),
+        next(right.places ? PanelPlaces(*right.places, panel).first() : 0) {}
 
-  double at(int64_t k) const {
+  /// To be called for one k after the other.
+  double at(int64_t k) {
     int64_t block = k / right.blockDepth;
-    const uint8_t *codes = right.codes.as<uint8_t>() +
-                           panel * right.codes.steps[0] +
-                           block * right.codes.steps[1];
-    double value =
-        valueOf(codeAt(codes, right.bits, k % right.blockDepth, place), block);
+    double value = right.places ? sparseValue(k, block) : denseValue(k, block);
     return (value - parameter(right.zeros, block, 0)) *
                parameter(right.scales, block, 1) +
            parameter(right.offsets, block, 0);
   }
 
 private:
+  double denseValue(int64_t k, int64_t block) const {
+    const uint8_t *codes = right.codes.as<uint8_t>() +
+                           panel * right.codes.steps[0] +
+                           block * right.codes.steps[1];
+    return valueOf(codeAt(codes, right.bits, k % right.blockDepth, place),
+                   block);
+  }
+
+  double sparseValue(int64_t k, int64_t block) {
+    uint32_t word = PanelPlaces(*right.places, panel).words[k];
+    int64_t index = next + std::popcount(word & ((1u << place) - 1));
+    next += std::popcount(word);
+    if (!(word >> place & 1))
+      return right.kind == CodeKind::Float || right.isAbsentZero
+                 ? 0
+                 : valueOf(0, block);
+    double value = 0;
+    if (right.kind == CodeKind::Float)
+      withFactor(right.codes.type, [&]<typename T>() {
+        value = double(float(right.codes.as<T>()[index]));
+      });
+    else
+      value = valueOf(
+          codeAmongValues(right.codes.as<uint8_t>(), right.bits, index), block);
+    return value;
+  }
+
   double valueOf(uint8_t code, int64_t block) const {
     switch (right.kind) {
     case CodeKind::Signed:
@@ -256,6 +370,7 @@ private:
     case CodeKind::F8E5M2:
       return float(Float8E5M2::fromBits(code));
     case CodeKind::Table:
+    case CodeKind::Float:
       break;
     }
     return right.table.as<
@@ -279,20 +394,27 @@ private:
   int64_t column;
   int64_t panel;
   int64_t place;
+  /// The first value of the next row of the panel.
+  int64_t next;
 };
 } // namespace
 
-size_t portable::scratchOfMatMulCompressed(const Invocation &call) {
-  Expected<CompressedRight> right = readCompressedProduct(call);
+static size_t rowBytes(const Expected<CompressedRight> &right) {
   return right ? size_t(right->depth) * sizeof(float) : 0;
 }
+size_t portable::scratchOfMatMulCompressed(const Invocation &call) {
+  return rowBytes(readCompressedProduct(call));
+}
+size_t portable::scratchOfMatMulSparse(const Invocation &call) {
+  return rowBytes(readSparseProduct(call));
+}
 
-Error portable::runMatMulCompressed(const Invocation &call) {
-  Expected<CompressedRight> right = readCompressedProduct(call);
+static Error multiply(const Invocation &call, std::string_view kernel,
+                      Expected<CompressedRight> right) {
   if (!right)
     return right.takeError();
-  Epilogue epilogue(call, kCompressedOperands);
-  if (Error error = epilogue.check("MatMulCompressed"))
+  Epilogue epilogue(call, right->operands());
+  if (Error error = epilogue.check(kernel))
     return error;
   const Tensor &a = call.input(0);
   int last = call.output().rank - 1;
@@ -318,4 +440,20 @@ Error portable::runMatMulCompressed(const Invocation &call) {
         });
   });
   return Error::success();
+}
+
+Error portable::runMatMulCompressed(const Invocation &call) {
+  return multiply(call, "MatMulCompressed", readCompressedProduct(call));
+}
+
+Error portable::runMatMulSparse(const Invocation &call) {
+  Expected<CompressedRight> right = readSparseProduct(call);
+  for (int64_t panel = 0; right && panel != right->places->extents[0];
+       ++panel) {
+    PanelPlaces places(*right->places, panel);
+    if (!areValues(places.first(), places.count(right->depth),
+                   right->capacity()))
+      return placesDoNotFit("MatMulSparse", right->codes);
+  }
+  return multiply(call, "MatMulSparse", std::move(right));
 }

@@ -19,7 +19,7 @@ struct CodeParameters {
   Factor factor;
 };
 
-/// One panel of codes.
+/// One panel of codes, or of a sparse matrix.
 struct CodePanel {
   CodeKind kind;
   int bits;
@@ -37,6 +37,15 @@ struct CodePanel {
   int64_t blocksOfTable;
   /// Where the table of each column begins, if columns have several.
   const int32_t *columnTables;
+  /// Of a sparse matrix: a word for each k, where `codes` are values, which is
+  /// the first one, and for how many there is room. Null if all codes are
+  /// there.
+  const uint32_t *places;
+  int64_t firstValue;
+  int64_t capacity;
+  /// Of floats, their type.
+  Factor factor;
+  bool isAbsentZero;
 };
 
 /// Sums of products of a few rows with a panel, which is read once.
@@ -105,6 +114,14 @@ struct CodeDots {
   void (*dotRounded[kRoundedDotRows])(const DotCall &);
 };
 
+/// Of panels with places. False if these want values that are not there.
+struct SparseCodes {
+  /// Weights as floats, row after row.
+  bool (*expand)(const CodePanel &panel, float *to);
+  /// By rows less one.
+  bool (*skinny[kSkinnyRows])(const SkinnyCall &);
+};
+
 struct CodeKernels {
   /// Weights as floats, row after row.
   void (*expand)(const CodePanel &panel, float *to);
@@ -113,6 +130,7 @@ struct CodeKernels {
   /// By rows less one.
   void (*skinny[kSkinnyRows])(const SkinnyCall &);
   const CodeDots &dots;
+  const SparseCodes &sparse;
 };
 
 } // namespace corten::runtime::products

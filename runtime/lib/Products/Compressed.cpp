@@ -9,6 +9,7 @@
 #include "Blocks.h"
 #include "LeftRows.h"
 
+#include <atomic>
 #include <cstring>
 
 using namespace corten::runtime;
@@ -63,7 +64,7 @@ public:
   CompressedProduct(const Invocation &call, const Vectors &vectors,
                     const CompressedRight &right)
       : call(call), vectors(vectors), right(right), rank(call.output().rank),
-        hasDots(vectors.codes.dots.writeRow &&
+        hasDots(!right.places && vectors.codes.dots.writeRow &&
                 hasByteProducts(right.kind, right.bits, right.blockDepth) &&
                 rowsOf(call) <=
                     vectors.codes.dots
@@ -71,7 +72,7 @@ public:
         left(call.input(0), right.hasRoundedRows && !hasDots),
         leftGrid(left.readable(), rank - 1),
         sink(call, call.output(), rank - 1, vectors, &leftGrid,
-             kCompressedOperands),
+             right.operands()),
         rows(sink.rows().count()), panels(panelCount(right.columns)),
         blocks(vectors, {rows, right.columns, 1, right.depth, Factor::F32},
                !sink.isDirect(), threadsOf(call)),
@@ -112,12 +113,15 @@ public:
       findTables();
     if (isSkinny() && right.hasRoundedRows && hasDots)
       return runRounded();
-    if (isSkinny())
-      return runSkinny();
-    forEachChunk(call, blocks.count(), [&](int64_t chunk, int thread) {
-      multiply(blocks.at(chunk), memoryOf(thread));
-    });
-    return Error::success();
+    if (isSkinny()) {
+      runSkinny();
+    } else {
+      forEachChunk(call, blocks.count(), [&](int64_t chunk, int thread) {
+        multiply(blocks.at(chunk), memoryOf(thread));
+      });
+    }
+    return isDamaged ? portable::placesDoNotFit("MatMulSparse", right.codes)
+                     : Error::success();
   }
 
 private:
@@ -129,6 +133,8 @@ private:
   };
 
   bool isSkinny() const {
+    if (right.places)
+      return rows <= kSkinnyRows;
     return (hasDots || rows <= kSkinnyRows) && !hasColumnTables() &&
            vectors.codes.isSkinny(panelAt(0));
   }
@@ -173,8 +179,23 @@ private:
     result.bits = right.bits;
     result.blocks = right.blocks;
     result.blockDepth = right.blockDepth;
-    result.blockBytes = right.codes.extents[2];
-    result.codes = right.codes.as<uint8_t>() + panel * right.panelBytes();
+    if (right.places) {
+      portable::PanelPlaces places(*right.places, panel);
+      result.codes = right.codes.as<uint8_t>();
+      result.places = places.words;
+      result.capacity = right.capacity();
+      // A plan may say anything.
+      result.firstValue =
+          portable::areValues(places.first(), 0, result.capacity)
+              ? places.first()
+              : result.capacity + 1;
+      result.isAbsentZero = right.isAbsentZero;
+      if (right.kind == CodeKind::Float)
+        result.factor = factorOf(right.codes.type);
+    } else {
+      result.blockBytes = right.codes.extents[2];
+      result.codes = right.codes.as<uint8_t>() + panel * right.panelBytes();
+    }
     result.scales = parametersOf(right.scales, place);
     result.zeros = parametersOf(right.zeros, place);
     result.offsets = parametersOf(right.offsets, place);
@@ -319,7 +340,19 @@ private:
                std::min(step, right.columns - column), target, step);
   }
 
-  Error runSkinny() const {
+  /// False if values are missing.
+  bool multiplyFew(int64_t count, const SkinnyCall &few) const {
+    if (!few.panel->places) {
+      vectors.codes.skinny[count - 1](few);
+      return true;
+    }
+    if (vectors.codes.sparse.skinny[count - 1](few))
+      return true;
+    isDamaged = true;
+    return false;
+  }
+
+  void runSkinny() const {
     const float *starts[kMaxDotRows] = {};
     const float *sums[kMaxDotRows] = {};
     bool areDots = hasDots && writeAllDots();
@@ -347,9 +380,9 @@ private:
               if (areDots)
                 vectors.codes.dots.dot[some - 1](
                     {&panel, dotRows + row, own, at, step});
-              else
-                vectors.codes.skinny[some - 1](
-                    {&panel, starts + row, own, at, step});
+              else if (!multiplyFew(some,
+                                    {&panel, starts + row, own, at, step}))
+                return;
               row += some;
             }
           }
@@ -357,7 +390,6 @@ private:
           sink.store(0, rows, column, std::min(step, right.columns - column),
                      target, step);
         });
-    return Error::success();
   }
 
   //===--------------------------------------------------------------------===//
@@ -365,9 +397,16 @@ private:
   //===--------------------------------------------------------------------===//
 
   void multiply(const Block &block, const ThreadMemory &memory) const {
-    for (int64_t i = 0; i != block.panels(); ++i)
-      vectors.codes.expand(panelAt(block.panel + i),
-                           memory.panels + i * right.depth * kPanelWidth);
+    for (int64_t i = 0; i != block.panels(); ++i) {
+      CodePanel panel = panelAt(block.panel + i);
+      float *to = memory.panels + i * right.depth * kPanelWidth;
+      if (!panel.places) {
+        vectors.codes.expand(panel, to);
+      } else if (!vectors.codes.sparse.expand(panel, to)) {
+        isDamaged = true;
+        return;
+      }
+    }
     auto fill = [&](int64_t row, int64_t count, const float **table) {
       for (int64_t i = 0; i != count; ++i)
         table[i] = rowAt(row + i);
@@ -394,16 +433,20 @@ private:
   bool *isNumbers = nullptr;
   char *threadBase = nullptr;
   size_t threadBytes = 0;
+  mutable std::atomic<bool> isDamaged = false;
 };
 } // namespace
 
-static bool acceptsCompressed(const Invocation &call) {
-  return portable::readCompressedProduct(call) &&
-         !Epilogue(call, kCompressedOperands).check("MatMulCompressed");
+using ReadRight = Expected<CompressedRight> (*)(const Invocation &);
+
+template <ReadRight read> static bool accepts(const Invocation &call) {
+  auto right = read(call);
+  return right && !Epilogue(call, right->operands()).check("a product");
 }
 
+template <ReadRight read>
 static Error multiply(const Vectors &vectors, const Invocation &call) {
-  auto right = portable::readCompressedProduct(call);
+  auto right = read(call);
   if (!right)
     return right.takeError();
   CompressedProduct product(call, vectors, *right);
@@ -411,13 +454,19 @@ static Error multiply(const Vectors &vectors, const Invocation &call) {
   return product.run();
 }
 
+template <ReadRight read>
 static size_t scratchOf(const Vectors &vectors, const Invocation &call) {
-  auto right = portable::readCompressedProduct(call);
+  auto right = read(call);
   return right ? CompressedProduct(call, vectors, *right).layOut(nullptr) : 0;
 }
 
-CORTEN_VARIANTS_WITH_SCRATCH(MatMulCompressed, acceptsCompressed, multiply,
-                             scratchOf)
+CORTEN_VARIANTS_WITH_SCRATCH(MatMulCompressed,
+                             accepts<portable::readCompressedProduct>,
+                             multiply<portable::readCompressedProduct>,
+                             scratchOf<portable::readCompressedProduct>)
+CORTEN_VARIANTS_WITH_SCRATCH(MatMulSparse, accepts<portable::readSparseProduct>,
+                             multiply<portable::readSparseProduct>,
+                             scratchOf<portable::readSparseProduct>)
 
 //===----------------------------------------------------------------------===//
 // PackCodes

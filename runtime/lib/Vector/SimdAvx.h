@@ -200,6 +200,35 @@ inline void transpose8(const float *from, int64_t fromStep, float *to,
   }
 }
 
+#ifndef __AVX512F__
+/// For each mask of eight lanes, which of the next numbers each of them gets; a
+/// byte with its highest bit set: none.
+struct LanesOfMasks {
+  uint8_t lanes[256][8] = {};
+
+  constexpr LanesOfMasks() {
+    for (int mask = 0; mask != 256; ++mask)
+      for (int lane = 0, next = 0; lane != 8; ++lane)
+        lanes[mask][lane] = mask >> lane & 1 ? uint8_t(next++) : 0x80;
+  }
+};
+inline constexpr LanesOfMasks kLanesOfMasks;
+#endif
+
+/// The next numbers in those lanes that a mask has, the first in the lowest
+/// bit, and others elsewhere. Reads a whole vector.
+inline F spread(uint32_t mask, const float *from, F elsewhere) {
+#ifdef __AVX512F__
+  return F(_mm512_mask_expand_ps((__m512)elsewhere, __mmask16(mask),
+                                 (__m512)load(from)));
+#else
+  I lanes = __builtin_convertvector(
+      loadAs<SI8s>(kLanesOfMasks.lanes[mask & 0xff]), I);
+  __m256 numbers = _mm256_permutevar8x32_ps((__m256)load(from), (__m256i)lanes);
+  return F(_mm256_blendv_ps(numbers, (__m256)elsewhere, (__m256)lanes));
+#endif
+}
+
 /// Sixteen numbers, by the lowest four bits of an index.
 struct Table16 {
 #ifdef __AVX512F__

@@ -136,6 +136,29 @@ inline void transpose8(const float *from, int64_t fromStep, float *to,
                  toStep);
 }
 
+/// For each mask of four lanes, where the bytes of each are among those of the
+/// next numbers; 0xff: nowhere.
+struct BytesOfMasks {
+  uint8_t bytes[16][16] = {};
+
+  constexpr BytesOfMasks() {
+    for (int mask = 0; mask != 16; ++mask)
+      for (int lane = 0, next = 0; lane != 4; ++lane) {
+        bool isSet = mask >> lane & 1;
+        for (int byte = 0; byte != 4; ++byte)
+          bytes[mask][4 * lane + byte] =
+              isSet ? uint8_t(4 * next + byte) : 0xff;
+        next += isSet;
+      }
+  }
+};
+inline constexpr BytesOfMasks kBytesOfMasks;
+
+inline F spread(uint32_t mask, const float *from, F elsewhere) {
+  return F(vqtbx1q_u8(uint8x16_t(elsewhere), uint8x16_t(load(from)),
+                      vld1q_u8(kBytesOfMasks.bytes[mask & 15])));
+}
+
 /// All bytes of the numbers are looked up at once.
 struct Table16 {
   uint8x16x4_t bytes;

@@ -11,6 +11,12 @@
 // in each of them codes of one k after the other, the first in the lowest bits.
 // Of 3 and 6 bits, words of the lower 2 and 4 bits come first, and then those
 // of the rest. The last unit of a block is filled up with zeros.
+//
+// Sparse weights are kept as places and values. Places are words of 32 bits,
+// for each panel one for each k, whose bits say which columns have a value, the
+// first column in the lowest one; two words before them say how many values
+// come before the panel. Values follow each other, row of a panel after row,
+// as floats, or as codes without gaps between their bits.
 
 #ifndef CORTEN_RUNTIME_CODES_H
 #define CORTEN_RUNTIME_CODES_H
@@ -19,9 +25,16 @@
 
 namespace corten::runtime {
 
-/// What codes stand for: entries of a table, whole numbers, or floats of 8
-/// bits.
-enum class CodeKind : int64_t { Table, Signed, Unsigned, F8E4M3FN, F8E5M2 };
+/// What codes stand for: entries of a table, whole numbers, or floats.
+enum class CodeKind : int64_t {
+  Table,
+  Signed,
+  Unsigned,
+  F8E4M3FN,
+  F8E5M2,
+  /// Of sparse weights only: they are no codes, but floats of some type.
+  Float
+};
 
 /// Whether there are codes of so many bits.
 inline constexpr bool isCodeWidth(int64_t bits) {
@@ -63,6 +76,30 @@ inline constexpr bool hasByteProducts(CodeKind kind, int bits,
 /// Of a block of `depth` k.
 inline constexpr int64_t codeBytes(int64_t depth, int bits) {
   return (depth + unitDepth(bits) - 1) / unitDepth(bits) * unitBytes(bits);
+}
+
+//===----------------------------------------------------------------------===//
+// Sparse weights
+//===----------------------------------------------------------------------===//
+
+/// Words before the places of a panel.
+inline constexpr int64_t kPlacesHeader = 2;
+/// Panels begin at a multiple of so many values: with codes of any width that
+/// is a whole byte.
+inline constexpr int64_t kValueGroup = 8;
+/// Elements after the last value, which whoever takes several at a time reads.
+inline constexpr int64_t kValuePadding = 128;
+
+/// Elements of a tensor with room for so many values: floats, or bytes of codes
+/// of up to 8 bits.
+inline constexpr int64_t valueElements(int64_t capacity, int bits) {
+  return (bits > 8 ? capacity : (capacity * bits + 7) / 8) + kValuePadding;
+}
+/// For how many values such a tensor has room; negative if it is too small.
+inline constexpr int64_t valueCapacity(int64_t elements, int bits) {
+  return bits > 8 || elements < kValuePadding
+             ? elements - kValuePadding
+             : (elements - kValuePadding) / bits * 8;
 }
 
 } // namespace corten::runtime
