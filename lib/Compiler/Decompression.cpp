@@ -2,6 +2,7 @@
 
 #include "Decompression.h"
 
+#include "corten/Constants/Elements.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
 #include "mlir/IR/TypeUtilities.h"
 
@@ -62,6 +63,34 @@ Value corten::castOperand(plan::KernelOp kernel) {
       isa<FloatType>(getElementTypeOrSelf(operand.getType())) &&
       isa<FloatType>(getElementTypeOrSelf(kernel.getResult(0).getType()));
   return isOfFloats ? operand : Value();
+}
+
+Value corten::maskedOperand(plan::KernelOp kernel) {
+  if (!kernel->hasAttr(kMaskedAttr))
+    return nullptr;
+  return kernel.isTile() ? kernel.getExtras()[1] : kernel.getInputs()[1];
+}
+
+std::optional<Form> corten::packedBytes(Planner &planner, const Form &form) {
+  plan::KernelOp kernel = preparedKernel(form);
+  Sizes &sizes = planner.sizes;
+  if (!kernel || kernel.getKernel() != "Unpack" || !isKnown(form.offset, 0) ||
+      !isRowMajor(sizes, form) ||
+      !isKnown(sizes.product(form.extents),
+               cast<RankedTensorType>(kernel.getResult(0).getType())
+                   .getNumElements()))
+    return std::nullopt;
+  Form bytes;
+  bytes.base = kernel.getInputs().front();
+  bytes.element =
+      IntegerType::get(planner.builder.getContext(), 8, IntegerType::Unsigned);
+  bytes.extents = {sizes.divideUp(sizes.mul(sizes.product(form.extents),
+                                            sizes.number(runtime::packedBits(
+                                                *elementTypeOf(form.element)))),
+                                  sizes.number(8))};
+  bytes.strides = {sizes.number(1)};
+  bytes.offset = sizes.number(0);
+  return bytes;
 }
 
 bool corten::isZero(const Form &form) {

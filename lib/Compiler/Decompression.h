@@ -14,6 +14,11 @@ namespace corten {
 /// could not have them as they are.
 inline constexpr llvm::StringLiteral kExpandedAttr = "plan.expanded";
 
+/// What a kernel has that makes zeros of what is looked up where a sparse
+/// tensor has no index. Its inputs are the mask, what was looked up, and a
+/// zero.
+inline constexpr llvm::StringLiteral kMaskedAttr = "plan.masked";
+
 /// The kernel that computes all of what a form is a view of when the plan is
 /// loaded, in row-major order; null if there is none.
 plan::KernelOp preparedKernel(const Form &form);
@@ -24,6 +29,14 @@ std::optional<Form> operandForm(Planner &planner, mlir::Value operand);
 /// What a prepared kernel only casts from a type of floats to another; null if
 /// it does anything else.
 mlir::Value castOperand(plan::KernelOp kernel);
+
+/// What is looked up, where a kernel makes zeros of some of it; null if it does
+/// not.
+mlir::Value maskedOperand(plan::KernelOp kernel);
+
+/// The bytes of a file that elements which share them are taken from; nothing
+/// if a form is not all that these have.
+std::optional<Form> packedBytes(Planner &planner, const Form &form);
 
 /// Whether all elements of a constant are zeros, of any type.
 bool isZero(const Form &form);

@@ -280,8 +280,8 @@ void corten::fuseReductions(ModuleOp plans) {
 
 static bool takesProgram(plan::KernelOp op) {
   return llvm::StringSwitch<bool>(op.getKernel())
-      .Cases({"MatMulPacked", "MatMulRouted", "MatMulCompressed", "MatMulPairs",
-              "MatMulQuads"},
+      .Cases({"MatMulPacked", "MatMulRouted", "MatMulCompressed",
+              "MatMulSparse", "MatMulPairs", "MatMulQuads"},
              true)
       .Cases({"ConvolutionPacked", "ConvolutionPairs", "ConvolutionDepthwise",
               "ConvolutionWinograd"},

@@ -36,9 +36,12 @@ TEST(PlanCorpus, CompiledOnesRun) {
       kernels.insert(kernel->str());
   }
   for (const char *kernel :
-       {"Attention", "ConvolutionPairs", "ConvolutionWinograd", "GatherNd",
-        "LayerNorm", "LutToDense", "MatMulCompressed", "MatMulPacked",
-        "MatMulPairs", "MatMulQuads", "MatMulRouted", "NonZero", "PackCodes",
-        "ScatterNd", "Tile", "TileReduce"})
+       {"Attention",    "ConvolutionPairs", "ConvolutionWinograd",
+        "GatherNd",     "GatherSparse",     "LayerNorm",
+        "LutToDense",   "MatMulCompressed", "MatMulPacked",
+        "MatMulSparse", "MatMulPairs",      "MatMulQuads",
+        "MatMulRouted", "NonZero",          "PackCodes",
+        "PackPlaces",   "PackValues",       "ScatterNd",
+        "Tile",         "TileReduce"})
     EXPECT_TRUE(kernels.contains(kernel)) << kernel << " is in no plan";
 }

@@ -34,6 +34,11 @@ struct Codes {
   std::array<std::optional<Form>, 3> parameters;
   /// [groups of k, groups of n, entries]
   std::optional<Form> table;
+  /// Of a sparse constant: where it has values, [k, n], how many these are, and
+  /// whether others are zeros rather than what code 0 stands for.
+  std::optional<Form> mask;
+  int64_t count = 0;
+  bool isAbsentZero = false;
 };
 } // namespace
 
@@ -118,6 +123,10 @@ public:
         isDecompression = true;
         if (!takeParameters(kernel))
           return false;
+      } else if (Value operand = maskedOperand(kernel)) {
+        isDecompression = codes.isAbsentZero = true;
+        if (!follow(kernel, operand))
+          return false;
       } else if (kernel.getKernel() == "LutToDense") {
         isDecompression = true;
         if (!takeTable(kernel))
@@ -127,6 +136,9 @@ public:
         break;
       }
     }
+    plan::KernelOp kernel = preparedKernel(matrix);
+    if (kernel && kernel.getKernel() == "SparseToDense" && !takeSparse(kernel))
+      return false;
     return isDecompression && takeCodes();
   }
 
@@ -147,16 +159,75 @@ private:
 
   /// Looks at an operand, of the shape of the result, instead of a kernel.
   bool follow(plan::KernelOp kernel, Value operand) {
-    std::optional<Form> form = operandForm(planner, operand);
+    std::optional<Form> seen = seenAs(kernel, operandForm(planner, operand));
+    if (seen)
+      matrix = *seen;
+    return seen.has_value();
+  }
+
+  /// Something of the shape of the result of a kernel, as the matrix is of
+  /// that.
+  std::optional<Form> seenAs(plan::KernelOp kernel,
+                             const std::optional<Form> &form) {
     std::optional<MatrixAxes> axes = axesOf(matrix, shapeOf(kernel));
-    if (!form || !axes)
-      return fail("the matrix is only a part of it, or mixes k and n");
+    if (!form || !axes) {
+      fail("the matrix is only a part of it, or mixes k and n");
+      return std::nullopt;
+    }
     std::optional<Form> seen =
         reshaped(sizes, picked(*form, allOf(*axes)), matrix.extents);
     if (!seen)
-      return fail("its elements are not in one order");
-    matrix = *seen;
+      fail("its elements are not in one order");
+    return seen;
+  }
+
+  /// A mask, and values that are floats or codes, or were looked up.
+  bool takeSparse(plan::KernelOp kernel) {
+    isDecompression = true;
+    std::optional<Form> values = operandForm(planner, kernel.getInputs()[0]);
+    std::optional<Form> own = operandForm(planner, kernel.getInputs()[1]);
+    std::optional<Form> mask = seenAs(kernel, own);
+    if (!values || !mask)
+      return fail("the matrix is only a part of it, or mixes k and n");
+    codes.count = *known(values->extents.front());
+    if (std::optional<Form> indices = takeTableOfValues(*values)) {
+      KernelCall call;
+      call.kernel = "SparseToDense";
+      call.inputs = {indices, own};
+      call.extents = own->extents;
+      call.element = indices->element;
+      std::optional<Form> seen = seenAs(kernel, planner.kernel(call));
+      if (!seen)
+        return false;
+      matrix = *seen;
+      codes.isAbsentZero = true;
+    }
+    // A bit for each place has to pay.
+    std::optional<runtime::ElementType> type = elementTypeOf(matrix.element);
+    int64_t places = *known(matrix.extents[0]) * columns;
+    int64_t bits = type ? runtime::packedBits(*type) : 0;
+    if (places + codes.count * bits < places * bits)
+      codes.mask = mask;
+    else if (codes.isAbsentZero || bits > 8)
+      return fail("hardly any of its elements are zeros");
     return true;
+  }
+
+  /// The indices of values that were looked up in one table.
+  std::optional<Form> takeTableOfValues(const Form &values) {
+    plan::KernelOp lookup = preparedKernel(values);
+    if (codes.table || !lookup || lookup.getKernel() != "LutToDense")
+      return std::nullopt;
+    std::optional<Form> indices = operandForm(planner, lookup.getInputs()[0]);
+    std::optional<Form> table = operandForm(planner, lookup.getInputs()[1]);
+    if (!indices || !table || indices->rank() != 1 ||
+        !isKnown(table->extents[0], 1) || !isKnown(table->extents[2], 1))
+      return std::nullopt;
+    Size one = sizes.number(1);
+    codes.table = planner.rowMajored(
+        asType(planner, planner.reshaped(*table, {one, one, table->extents[1]}),
+               planner.builder.getF32Type()));
+    return indices;
   }
 
   bool takeParameters(plan::KernelOp kernel) {
@@ -251,6 +322,11 @@ private:
     using runtime::ElementType;
     codes.data = matrix;
     std::optional<ElementType> type = elementTypeOf(matrix.element);
+    if (codes.mask && isParameterType(matrix.element)) {
+      codes.kind = CodeKind::Float;
+      codes.bits = int(runtime::packedBits(*type));
+      return true;
+    }
     if (!type || *type == ElementType::Bool || runtime::byteSize(*type) != 1)
       return fail("its elements have more than 8 bits");
     codes.bits = int(runtime::packedBits(*type));
@@ -310,6 +386,60 @@ static Form packedParameter(Planner &planner, const Form &form, bool isZeros) {
                                               : Type(builder.getF32Type())));
 }
 
+/// Values of a sparse constant, and where they are.
+static KernelCall sparseProduct(Planner &planner, const Form &left,
+                                const Codes &codes) {
+  Sizes &sizes = planner.sizes;
+  int64_t panels = runtime::panelCount(*known(codes.data.extents[1]));
+  MLIRContext *context = planner.builder.getContext();
+  KernelCall places;
+  places.kernel = "PackPlaces";
+  places.inputs = {codes.mask};
+  places.extents = {
+      sizes.number(panels),
+      sizes.number(runtime::kPlacesHeader + *known(codes.data.extents[0]))};
+  places.element = IntegerType::get(context, 32, IntegerType::Unsigned);
+  KernelCall call;
+  call.kernel = "MatMulSparse";
+  call.inputs = {left, planner.kernel(places)};
+  KernelCall values;
+  values.kernel = "PackValues";
+  values.inputs = {codes.data, call.inputs[1]};
+  values.numbers = {sizes.number(codes.bits)};
+  values.extents = {sizes.number(runtime::valueElements(
+      codes.count + panels * (runtime::kValueGroup - 1), codes.bits))};
+  values.element = codes.kind == CodeKind::Float
+                       ? codes.data.element
+                       : IntegerType::get(context, 8, IntegerType::Unsigned);
+  call.inputs.push_back(planner.kernel(values));
+  call.numbers = {sizes.number(int64_t(codes.kind)), sizes.number(codes.bits),
+                  sizes.number(codes.blocks), sizes.number(codes.isAbsentZero)};
+  return call;
+}
+
+/// All codes of a constant.
+static KernelCall denseProduct(Planner &planner, const Form &left,
+                               const Codes &codes, bool roundsRows) {
+  Sizes &sizes = planner.sizes;
+  int64_t depth = *known(codes.data.extents[0]);
+  KernelCall pack;
+  pack.kernel = "PackCodes";
+  pack.inputs = {codes.data};
+  pack.numbers = {sizes.number(codes.bits)};
+  pack.extents = {
+      sizes.number(runtime::panelCount(*known(codes.data.extents[1]))),
+      sizes.number(codes.blocks),
+      sizes.number(runtime::codeBytes(depth / codes.blocks, codes.bits))};
+  pack.element =
+      IntegerType::get(planner.builder.getContext(), 8, IntegerType::Unsigned);
+  KernelCall call;
+  call.kernel = "MatMulCompressed";
+  call.inputs = {left, planner.kernel(pack)};
+  call.numbers = {sizes.number(int64_t(codes.kind)), sizes.number(codes.bits),
+                  sizes.number(roundsRows ? 8 : 0)};
+  return call;
+}
+
 std::optional<Form> corten::compressedProduct(Planner &planner,
                                               const Form &left,
                                               const Form &matrix,
@@ -321,31 +451,18 @@ std::optional<Form> corten::compressedProduct(Planner &planner,
     return std::nullopt;
   }
   const Codes &codes = matcher.codes;
-  Sizes &sizes = planner.sizes;
-  int64_t depth = *known(matrix.extents[0]);
-  KernelCall pack;
-  pack.kernel = "PackCodes";
-  pack.inputs = {codes.data};
-  pack.numbers = {sizes.number(codes.bits)};
-  pack.extents = {
-      sizes.number(runtime::panelCount(*known(matrix.extents[1]))),
-      sizes.number(codes.blocks),
-      sizes.number(runtime::codeBytes(depth / codes.blocks, codes.bits))};
-  pack.element =
-      IntegerType::get(planner.builder.getContext(), 8, IntegerType::Unsigned);
-  KernelCall call;
-  call.kernel = "MatMulCompressed";
-  call.inputs = {left, planner.kernel(pack)};
+  bool roundsRows =
+      planner.precision.factors == Factors::Int8 &&
+      runtime::hasByteProducts(codes.kind, codes.bits,
+                               *known(matrix.extents[0]) / codes.blocks);
+  KernelCall call = codes.mask && !roundsRows
+                        ? sparseProduct(planner, left, codes)
+                        : denseProduct(planner, left, codes, roundsRows);
   for (auto [place, form] : llvm::enumerate(codes.parameters))
     call.inputs.push_back(
         form ? std::optional(packedParameter(planner, *form, place == 1))
              : std::nullopt);
   call.inputs.push_back(codes.table);
-  bool roundsRows =
-      planner.precision.factors == Factors::Int8 &&
-      runtime::hasByteProducts(codes.kind, codes.bits, depth / codes.blocks);
-  call.numbers = {sizes.number(int64_t(codes.kind)), sizes.number(codes.bits),
-                  sizes.number(roundsRows ? 8 : 0)};
   call.extents.assign(extents.begin(), extents.end());
   call.element = left.element;
   return planner.kernel(call);

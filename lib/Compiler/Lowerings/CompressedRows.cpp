@@ -33,6 +33,10 @@ public:
       return gatherScaled(kernel, table);
     if (kernel.getKernel() == "LutToDense")
       return gatherLookedUp(kernel, table);
+    if (kernel.getKernel() == "SparseToDense")
+      return gatherSparse(kernel, table);
+    if (Value operand = maskedOperand(kernel))
+      return gatherMasked(operand, table);
     if (Value operand = castOperand(kernel))
       return gatherCast(operand, table);
     return gatherElements(table);
@@ -152,6 +156,9 @@ private:
     std::optional<Form> codes = operandForm(planner, kernel.getInputs()[0]);
     std::optional<Form> lut = operandForm(planner, kernel.getInputs()[1]);
     int64_t axis = kernel.getStaticNumbers().front();
+    // Along which axis single numbers lie does not matter.
+    if (lut && codes && isKnown(lut->extents.back(), 1))
+      axis = int64_t(codes->rank()) - 1;
     if (!codes || !lut || axis == 0 || !isKnown(lut->extents[0], 1) ||
         codes->extents.front() != table.extents.front())
       return std::nullopt;
@@ -178,6 +185,99 @@ private:
     for (int64_t i = 0; i != count; ++i)
       form = withUnitAxes(sizes, form, 0);
     return form;
+  }
+
+  /// Values in the order of a mask: those of rows, of which it is known how
+  /// many values come before each.
+  std::optional<Form> gatherSparse(plan::KernelOp kernel, const Form &table) {
+    std::optional<Form> values = operandForm(planner, kernel.getInputs()[0]);
+    if (!values)
+      return gatherElements(table);
+    plan::KernelOp inner = preparedKernel(*values);
+    std::optional<Form> bytes = packedBytes(planner, *values);
+    if (!inner || bytes) {
+      std::optional<Form> rows =
+          gatherByMask(kernel, table, bytes ? bytes : values);
+      return rows ? rows : gatherElements(table);
+    }
+    // Indices of values in one table.
+    if (inner.getKernel() != "LutToDense")
+      return gatherElements(table);
+    std::optional<Form> indices = operandForm(planner, inner.getInputs()[0]);
+    std::optional<Form> lut = operandForm(planner, inner.getInputs()[1]);
+    if (!indices || !lut || indices->rank() != 1 ||
+        !isKnown(lut->extents[0], 1) || !isKnown(lut->extents[2], 1))
+      return gatherElements(table);
+    Form seen = table;
+    seen.element = indices->element;
+    bytes = packedBytes(planner, *indices);
+    std::optional<Form> codes =
+        gatherByMask(kernel, seen, bytes ? bytes : indices);
+    if (!codes)
+      return gatherElements(table);
+    SizeList shape(codes->rank(), sizes.number(1));
+    shape.append({lut->extents[1], sizes.number(1)});
+    KernelCall call;
+    call.kernel = "LutToDense";
+    call.inputs = {codes, planner.reshaped(*lut, shape)};
+    call.numbers = {sizes.number(int64_t(codes->rank()) - 1)};
+    call.extents = codes->extents;
+    call.element = table.element;
+    return masked(kernel, table, planner.kernel(call));
+  }
+
+  /// What was looked up for indices of a sparse tensor; zeros elsewhere.
+  std::optional<Form> gatherMasked(Value operand, const Form &table) {
+    std::optional<Form> dense = operandForm(planner, operand);
+    plan::KernelOp lookup = dense ? preparedKernel(*dense) : nullptr;
+    if (!lookup || lookup.getKernel() != "LutToDense")
+      return gatherElements(table);
+    std::optional<Form> codes = operandForm(planner, lookup.getInputs()[0]);
+    plan::KernelOp sparse = codes ? preparedKernel(*codes) : nullptr;
+    std::optional<Form> seen = corten::reshaped(sizes, *dense, table.extents);
+    if (!sparse || sparse.getKernel() != "SparseToDense" || !seen)
+      return gatherElements(table);
+    std::optional<Form> rows = gather(*seen);
+    if (rows)
+      rows = masked(sparse, table, *rows);
+    return rows ? rows : gatherElements(table);
+  }
+
+  /// Rows with zeros where the mask of a sparse tensor has none.
+  std::optional<Form> masked(plan::KernelOp sparse, const Form &table,
+                             const Form &rows) {
+    Form truths = table;
+    truths.element = IntegerType::get(planner.builder.getContext(), 1);
+    std::optional<Form> isSet = gatherByMask(sparse, truths, std::nullopt);
+    if (!isSet)
+      return std::nullopt;
+    return planner.elementwise(
+        "Where", {*isSet, rows, planner.scalarOf(rows.element, 0)},
+        rows.element);
+  }
+
+  /// `table` says the shape and the element type of what rows are taken from.
+  /// Without values these are ones. Nothing if the mask is not in a file.
+  std::optional<Form> gatherByMask(plan::KernelOp kernel, const Form &table,
+                                   std::optional<Form> values) {
+    std::optional<Form> mask = operandForm(planner, kernel.getInputs()[1]);
+    if (mask)
+      mask = packedBytes(planner, *mask);
+    if (!mask)
+      return std::nullopt;
+    KernelCall count;
+    count.kernel = "CountPlaces";
+    count.inputs = {mask};
+    count.numbers = {sizes.product(ArrayRef(table.extents).drop_front())};
+    count.extents = {table.extents.front()};
+    count.element =
+        IntegerType::get(planner.builder.getContext(), 64, IntegerType::Signed);
+    KernelCall call;
+    call.kernel = "GatherSparse";
+    call.inputs = {values, mask, planner.kernel(count), indices};
+    call.extents = withPlaces(ArrayRef(table.extents).drop_front());
+    call.element = table.element;
+    return planner.kernel(call);
   }
 
   std::optional<Form> gatherCast(Value operand, const Form &table) {
@@ -208,7 +308,8 @@ static bool isDecompressed(Planner &planner, const Form &form) {
     return inner && isDecompressed(planner, *inner);
   }
   return kernel.getKernel() == "Dequantize" ||
-         kernel.getKernel() == "LutToDense";
+         kernel.getKernel() == "LutToDense" ||
+         kernel.getKernel() == "SparseToDense" || maskedOperand(kernel);
 }
 
 std::optional<Form> corten::decompressedRows(Planner &planner,

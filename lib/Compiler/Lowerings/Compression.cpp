@@ -3,6 +3,7 @@
 // Quantized numbers and compressed weights. What is constant is decompressed
 // when the plan is loaded.
 
+#include "../Decompression.h"
 #include "../Lowerings.h"
 
 #include "llvm/ADT/Sequence.h"
@@ -164,8 +165,12 @@ LogicalResult corten::lowerLutToSparse(coreai::LutToSparseWithBitmaskOp op,
   Type truth = IntegerType::get(op.getContext(), 1);
   Form isSet = planner.elementwise("Cast", wide, truth);
   Form zero = planner.scalarOf(dense->element, 0);
-  planner.setForm(
-      op, planner.elementwise("Where", {isSet, *dense, zero}, dense->element));
+  Form masked =
+      planner.elementwise("Where", {isSet, *dense, zero}, dense->element);
+  if (plan::KernelOp kernel = preparedKernel(masked);
+      kernel && isKnown(width, 1))
+    kernel->setAttr(kMaskedAttr, planner.builder.getUnitAttr());
+  planner.setForm(op, masked);
   return success();
 }
 
