@@ -265,6 +265,9 @@ struct Case {
   /// Shapes of further inputs and outputs, in f32.
   std::vector<std::vector<int64_t>> furtherInputs = {};
   std::vector<std::vector<int64_t>> furtherOutputs = {};
+  /// Of a sparse matrix: elements with its values, and their type.
+  int64_t values = 0;
+  ElementType valueType = ElementType::F32;
 };
 } // namespace
 
@@ -285,6 +288,42 @@ static Case compressed(std::string_view name, CodeKind kind, int bits,
   test.scales = {panelCount(n), k / kBlock, kPanelWidth};
   test.entries = kind == CodeKind::Table ? 1 << bits : 0;
   return test;
+}
+
+/// A product with a matrix half of which are zeros that are not kept.
+static Case sparse(std::string_view name, CodeKind kind, ElementType type,
+                   int bits, int64_t m, int64_t k, int64_t n) {
+  Case test{"product sparse " + std::string(name) + " m=" + std::to_string(m) +
+                " k=" + std::to_string(k) + " n=" + std::to_string(n),
+            PortableKernel::MatMulSparse,
+            {{m, k}, {panelCount(n), kPlacesHeader + k}},
+            false,
+            {m, n},
+            {int64_t(kind), bits, 1, 1}};
+  test.multiplications = double(m * k * n);
+  test.weights = ElementType::UI32;
+  test.values = valueElements(k * panelCount(n) * kPanelWidth / 2, bits);
+  test.valueType = type;
+  test.entries = kind == CodeKind::Table ? 1 << bits : 0;
+  return test;
+}
+
+/// Places of half of the columns of each row.
+static void fillPlaces(const Tensor &places) {
+  int64_t depth = places.extents[1] - kPlacesHeader;
+  auto *words = static_cast<uint32_t *>(places.data);
+  uint32_t any = 1;
+  for (int64_t panel = 0; panel != places.extents[0]; ++panel) {
+    int64_t first = panel * depth * kPanelWidth / 2;
+    *words++ = uint32_t(first);
+    *words++ = uint32_t(first >> 32);
+    for (int64_t k = 0; k != depth; ++k) {
+      any = any * 1664525 + 1013904223;
+      // One of each two.
+      uint32_t odd = (any >> 3 ^ any >> 16) & 0x55555555;
+      *words++ = odd << 1 | (~odd & 0x55555555);
+    }
+  }
 }
 
 /// Twelve heads of as many queries as keys; values are the keys.
@@ -377,6 +416,14 @@ static std::vector<Case> products() {
           compressed("int8 rounded", CodeKind::Signed, 8, m, k, n, 8));
       cases.push_back(
           compressed("int4 rounded", CodeKind::Signed, 4, m, k, n, 8));
+      cases.push_back(
+          sparse("f32", CodeKind::Float, ElementType::F32, 32, m, k, n));
+      cases.push_back(
+          sparse("f16", CodeKind::Float, ElementType::F16, 16, m, k, n));
+      cases.push_back(
+          sparse("int8", CodeKind::Signed, ElementType::UI8, 8, m, k, n));
+      cases.push_back(
+          sparse("palette4", CodeKind::Table, ElementType::UI8, 4, m, k, n));
       if (m == 1) {
         cases.push_back(compressed("palette2", CodeKind::Table, 2, m, k, n));
         cases.push_back(compressed("palette4", CodeKind::Table, 4, m, k, n));
@@ -600,18 +647,25 @@ static Result measure(const Case &test, const Options &options,
     putChannelsLast(output);
   int64_t codeBytes = weights.size() * int64_t(byteSize(test.weights));
   Tensor scales(ElementType::F16, nullptr, test.scales);
-  int64_t weightBytes =
-      codeBytes + (test.scales.empty() ? 0 : 2 * scales.size());
+  Tensor values(test.valueType, nullptr, {{test.values}});
+  int64_t weightBytes = codeBytes +
+                        (test.scales.empty() ? 0 : 2 * scales.size()) +
+                        test.values * int64_t(byteSize(test.valueType));
   int64_t apart = (weightBytes + 4095) / 4096 * 4096;
   int64_t copies = test.rotates ? (96 << 20) / apart + 2 : 1;
   Memory left(size_t(x.size()) * 4), right(size_t(apart * copies)),
       results(size_t(output.size()) * 4);
   std::vector<float> bias(4096, 0.5f);
   fill(left.get(), ElementType::F32, x.size());
-  fill(right.get(), test.weights, weights.size());
+  if (test.values == 0)
+    fill(right.get(), test.weights, weights.size());
   auto *behind = static_cast<char *>(right.get()) + codeBytes;
   if (!test.scales.empty())
     fill(behind, ElementType::F16, scales.size());
+  if (test.values != 0) {
+    fillPlaces(Tensor(test.weights, right.get(), test.shapes[1]));
+    fill(behind, test.valueType, test.values);
+  }
   for (int64_t i = 1; i < copies; ++i)
     std::memcpy(static_cast<char *>(right.get()) + i * apart, right.get(),
                 size_t(weightBytes));
@@ -628,13 +682,18 @@ static Result measure(const Case &test, const Options &options,
   if (test.kernel == PortableKernel::Attention)
     inputs.insert(inputs.end(), {weights, Tensor()});
   std::vector<float> table(size_t(test.entries), 0.5f);
+  if (test.values != 0) {
+    values.data = behind;
+    inputs.insert(inputs.end(),
+                  {values, Tensor(), Tensor(), Tensor(), Tensor()});
+  }
   if (!test.scales.empty()) {
     scales.data = behind;
-    std::vector<int64_t> shape = {1, 1, test.entries};
     inputs.insert(inputs.end(), {scales, Tensor(), Tensor(), Tensor()});
-    if (test.entries != 0)
-      inputs.back() = Tensor(ElementType::F32, table.data(), shape);
   }
+  if (test.entries != 0)
+    inputs.back() = Tensor(ElementType::F32, table.data(),
+                           std::vector<int64_t>{1, 1, test.entries});
   TileProgram program = biasRelu();
   if (test.hasBias)
     inputs.push_back(offsets);
@@ -656,7 +715,7 @@ static Result measure(const Case &test, const Options &options,
   invocation.scratch = scratch.get();
   double seconds = bestTime(options.seconds, [&](int64_t turn) {
     inputs[1].data = static_cast<char *>(right.get()) + turn % copies * apart;
-    if (!test.scales.empty())
+    if (!test.scales.empty() || test.values != 0)
       inputs[2].data = static_cast<char *>(inputs[1].data) + codeBytes;
     ThreadPool::Active active(pool);
     if (Error error = variant->function(invocation)) {
