@@ -498,6 +498,145 @@ def experts(quick: bool, length: int) -> Model:
     return Model(module, {"x": torch.randn(1, length, width)})
 
 
+class Branches(torch.nn.Module):
+    """Four ways through an image, side by side, as in GoogLeNet."""
+
+    def __init__(self, before: int, widths: tuple[int, ...]) -> None:
+        super().__init__()
+        one, less3, three, less5, five, pooled = widths
+        self.one = torch.nn.Conv2d(before, one, 1)
+        self.less3 = torch.nn.Conv2d(before, less3, 1)
+        self.three = torch.nn.Conv2d(less3, three, 3, padding=1)
+        self.less5 = torch.nn.Conv2d(before, less5, 1)
+        self.five = torch.nn.Conv2d(less5, five, 3, padding=1)
+        self.pooled = torch.nn.Conv2d(before, pooled, 1)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        relu = torch.nn.functional.relu
+        y = torch.nn.functional.max_pool2d(x, 3, stride=1, padding=1)
+        return torch.cat(
+            (
+                relu(self.one(x)),
+                relu(self.three(relu(self.less3(x)))),
+                relu(self.five(relu(self.less5(x)))),
+                relu(self.pooled(y)),
+            ),
+            1,
+        )
+
+
+def inception(quick: bool) -> Model:
+    """The blocks of GoogLeNet, of an image of 128 by 128 as they see it."""
+    table = (
+        (64, 96, 128, 16, 32, 32),
+        (128, 128, 192, 32, 96, 64),
+        (192, 96, 208, 16, 48, 64),
+        (160, 112, 224, 24, 64, 64),
+        (128, 128, 256, 24, 64, 64),
+        (112, 144, 288, 32, 64, 64),
+        (256, 160, 320, 32, 128, 128),
+        (256, 160, 320, 32, 128, 128),
+        (384, 192, 384, 48, 128, 128),
+    )
+    layers: list[torch.nn.Module] = []
+    before = 192
+    for index, widths in enumerate(table[:2] if quick else table):
+        layers.append(Branches(before, widths))
+        before = widths[0] + widths[2] + widths[4] + widths[5]
+        if index in (1, 6):
+            layers.append(torch.nn.MaxPool2d(3, 2, 1))
+    for layer in layers:
+        for module in layer.modules():
+            if isinstance(module, torch.nn.Conv2d):
+                torch.nn.init.kaiming_normal_(module.weight, nonlinearity="relu")
+    pool, flat = torch.nn.AdaptiveAvgPool2d(1), torch.nn.Flatten()
+    last = torch.nn.Linear(before, 1000)
+    return Model(
+        torch.nn.Sequential(*layers, pool, flat, last),
+        {"input": torch.randn(1, 192, 16, 16)},
+    )
+
+
+class Mixture(torch.nn.Module):
+    """Small networks side by side, and for each task a mix of what they say."""
+
+    def __init__(self, width: int, inner: int, count: int, tasks: int) -> None:
+        super().__init__()
+        self.experts = torch.nn.ModuleList(
+            torch.nn.Sequential(
+                torch.nn.Linear(width, 2 * inner),
+                torch.nn.ReLU(),
+                torch.nn.Linear(2 * inner, inner),
+                torch.nn.ReLU(),
+            )
+            for _ in range(count)
+        )
+        self.gates = torch.nn.ModuleList(
+            torch.nn.Linear(width, count) for _ in range(tasks)
+        )
+        self.towers = torch.nn.ModuleList(
+            torch.nn.Sequential(
+                torch.nn.Linear(inner, inner),
+                torch.nn.ReLU(),
+                torch.nn.Linear(inner, 1),
+            )
+            for _ in range(tasks)
+        )
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        said = torch.stack([expert(x) for expert in self.experts], 1)
+        results = []
+        for gate, tower in zip(self.gates, self.towers, strict=True):
+            shares = gate(x).softmax(-1)
+            results.append(tower((shares[..., None] * said).sum(1)))
+        return torch.cat(results, -1)
+
+
+def mixture(quick: bool) -> Model:
+    """A recommender of several tasks (MMoE), for a few candidates."""
+    width, rows = (64, 2) if quick else (256, 8)
+    return Model(
+        Mixture(width, width // 2, count=8, tasks=4), {"x": torch.randn(rows, width)}
+    )
+
+
+class Gates(torch.nn.Module):
+    """A recurrent cell whose gates are layers of their own, over a sequence."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.given = torch.nn.ModuleList(
+            torch.nn.Linear(width, width) for _ in range(4)
+        )
+        self.kept = torch.nn.ModuleList(
+            torch.nn.Linear(width, width, bias=False) for _ in range(4)
+        )
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        hidden = torch.zeros_like(x[0])
+        cell = torch.zeros_like(hidden)
+        for now in x.unbind(0):
+            take, leave, change, show = (
+                given(now) + kept(hidden)
+                for given, kept in zip(self.given, self.kept, strict=True)
+            )
+            cell = leave.sigmoid() * cell + take.sigmoid() * change.tanh()
+            hidden = show.sigmoid() * cell.tanh()
+        return hidden
+
+
+def gates(quick: bool) -> Model:
+    width, length = (32, 4) if quick else (256, 32)
+    return Model(Gates(width), {"x": torch.randn(length, 1, width)})
+
+
+def small_decode(quick: bool) -> Model:
+    """One token of a model as small as those for stories."""
+    if quick:
+        return qwen2_decode(quick)
+    return _decode(6, heads=4, length=128, words=4096, groups=4, inner=768)
+
+
 MODELS: dict[str, Callable[[bool], Model]] = {
     "resnet-50": resnet50,
     "bert-base": bert_base,
@@ -515,6 +654,10 @@ MODELS: dict[str, Callable[[bool], Model]] = {
     "qwen2-0.5b-decode": qwen2_decode,
     "experts-128": partial(experts, length=128),
     "experts-decode": partial(experts, length=1),
+    "inception": inception,
+    "mixture": mixture,
+    "gates": gates,
+    "small-decode": small_decode,
 }
 
 DECODER_PREFIX = "decoder-"
