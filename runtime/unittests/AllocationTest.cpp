@@ -96,6 +96,26 @@ TEST(Allocations, NoneInControlFlow) {
   EXPECT_NUMBERS(numbersOf(call.output(0).tensor()), 32, 64, 96);
 }
 
+/// Steps that run side by side.
+TEST(Allocations, NoneInGroups) {
+  PlanBuilder plan;
+  BlockBuilder main = plan.block();
+  int32_t n = main.extentOf(0, 0);
+  int32_t x = main.input({n});
+  for (const char *kernel : {"Abs", "Sin", "Relu"})
+    main.kernel(kernel, {x}, {main.output({n})});
+  plan.function("main", main, {"x"});
+  LoadOptions options;
+  options.check = false;
+  options.threads = 2;
+  std::shared_ptr<Model> model = loaded(plan, options);
+  Call call(model, model->functions()[0]);
+  Owned<float> x2({40000});
+  EXPECT_OK(call.setInput(0, x2.tensor));
+  EXPECT_EQ(allocationsOf(call), 0);
+  EXPECT_EQ(call.report().numGroups, 1);
+}
+
 /// Sorts, and makes an image larger.
 static PlanBuilder sortedImage() {
   PlanBuilder plan;

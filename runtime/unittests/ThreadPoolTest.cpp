@@ -75,6 +75,18 @@ TEST(ThreadPool, OtherThreadsTakePart) {
   EXPECT_TRUE(seen.contains(std::this_thread::get_id()));
 }
 
+TEST(ThreadPool, KnowsWhetherSomebodySleeps) {
+  ThreadPool alone(1);
+  EXPECT_TRUE(alone.isAwake());
+  ThreadPool pool(2);
+  // Nobody has a call to make: the other thread goes to sleep.
+  while (pool.isAwake())
+    std::this_thread::yield();
+  ThreadPool::Active active(pool);
+  EXPECT_FALSE(pool.isAwake());
+  pool.run(2, [&](int64_t, int) { EXPECT_TRUE(pool.isAwake()); });
+}
+
 TEST(ThreadPool, IsSharedByNumberOfThreads) {
   std::shared_ptr<ThreadPool> two = ThreadPool::shared(2);
   EXPECT_EQ(two, ThreadPool::shared(2));

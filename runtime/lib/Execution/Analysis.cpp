@@ -45,6 +45,7 @@ public:
     findLifetimes();
     collectLists();
     findConflicts();
+    findDependencies(block);
     return Error::success();
   }
 

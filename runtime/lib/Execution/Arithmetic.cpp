@@ -10,6 +10,15 @@
 using namespace corten::runtime;
 using namespace corten::runtime::execution;
 
+/// What kernels reach at small sizes: operations in a nanosecond of products
+/// and of others, and of any that uses no vectors, bytes in a nanosecond, and
+/// what each step takes besides.
+static constexpr double kProductRate = 150;
+static constexpr double kFastRate = 16;
+static constexpr double kPortableRate = 2;
+static constexpr double kBytesPerNanosecond = 64;
+static constexpr double kStepTime = 100;
+
 /// What a matrix product, or one that was packed, sums over.
 static double depthOf(PortableKernel kernel, std::span<const Tensor> inputs) {
   const Tensor &left = inputs[0];
@@ -50,6 +59,26 @@ static double attentionOf(std::span<const Tensor> inputs) {
   return rows * keys * (2 * width + 2 * result + 5);
 }
 
+static bool isProduct(PortableKernel kernel) {
+  switch (kernel) {
+  case PortableKernel::MatMul:
+  case PortableKernel::MatMulPacked:
+  case PortableKernel::MatMulRouted:
+  case PortableKernel::MatMulCompressed:
+  case PortableKernel::MatMulSparse:
+  case PortableKernel::MatMulPairs:
+  case PortableKernel::MatMulQuads:
+  case PortableKernel::Convolution:
+  case PortableKernel::ConvolutionPacked:
+  case PortableKernel::ConvolutionPairs:
+  case PortableKernel::ConvolutionDepthwise:
+  case PortableKernel::ConvolutionWinograd:
+    return true;
+  default:
+    return false;
+  }
+}
+
 double execution::arithmeticOf(const Step &step, std::span<const Tensor> inputs,
                                std::span<const Tensor> outputs) {
   if (step.kind != plan::StepKind::Kernel || outputs.empty())
@@ -58,6 +87,8 @@ double execution::arithmeticOf(const Step &step, std::span<const Tensor> inputs,
   double operands = inputs.empty() ? 0 : double(inputs[0].size());
   double perElement =
       step.program ? double(step.program->instructions.size()) : 0;
+  if (isProduct(step.kernel))
+    return results * (2 * depthOf(step.kernel, inputs) + perElement);
   switch (step.kernel) {
   case PortableKernel::Copy:
   case PortableKernel::Fill:
@@ -80,19 +111,6 @@ double execution::arithmeticOf(const Step &step, std::span<const Tensor> inputs,
   // Only its author knows.
   case PortableKernel::Foreign:
     return 0;
-  case PortableKernel::MatMul:
-  case PortableKernel::MatMulPacked:
-  case PortableKernel::MatMulRouted:
-  case PortableKernel::MatMulCompressed:
-  case PortableKernel::MatMulSparse:
-  case PortableKernel::MatMulPairs:
-  case PortableKernel::MatMulQuads:
-  case PortableKernel::Convolution:
-  case PortableKernel::ConvolutionPacked:
-  case PortableKernel::ConvolutionPairs:
-  case PortableKernel::ConvolutionDepthwise:
-  case PortableKernel::ConvolutionWinograd:
-    return results * (2 * depthOf(step.kernel, inputs) + perElement);
   case PortableKernel::ConvolutionTransposed:
     // Every element of the input goes everywhere.
     return 2 * operands * depthOf(step.kernel, inputs);
@@ -116,4 +134,34 @@ double execution::arithmeticOf(const Step &step, std::span<const Tensor> inputs,
     // Once for each element, on the larger side.
     return std::max(operands, results);
   }
+}
+
+int64_t execution::bytesOf(const Tensor &tensor) {
+  if (!tensor.data)
+    return 0;
+  auto bytes = int64_t(byteSize(tensor.type));
+  for (size_t axis = 0; axis != tensor.rank; ++axis)
+    if (tensor.steps[axis] != 0)
+      bytes *= tensor.extents[axis];
+  return bytes;
+}
+
+double execution::nanosecondsOf(const Step &step,
+                                std::span<const Tensor> inputs,
+                                std::span<const Tensor> outputs, bool isFast) {
+  int64_t bytes = 0;
+  for (const Tensor &output : outputs)
+    bytes += 2 * bytesOf(output);
+  // Tables are read here and there.
+  bool isGather = step.kernel == PortableKernel::GatherNd ||
+                  step.kernel == PortableKernel::GatherAlongAxis;
+  for (const Tensor &input : inputs)
+    if (!isGather)
+      bytes += bytesOf(input);
+  double arithmetic = arithmeticOf(step, inputs, outputs);
+  double perNanosecond = !isFast                  ? kPortableRate
+                         : isProduct(step.kernel) ? kProductRate
+                                                  : kFastRate;
+  return kStepTime + std::max(arithmetic / perNanosecond,
+                              double(bytes) / kBytesPerNanosecond);
 }

@@ -5,6 +5,7 @@
 #include "Frame.h"
 
 #include "../Portable/Scratch.h"
+#include "Arithmetic.h"
 #include "Engine.h"
 #include "Guards.h"
 #include "Layout.h"
@@ -30,7 +31,8 @@ Frame::Frame(Engine &engine, const Block &block)
       memories(block.buffers.size()), sources(block.buffers.size(), kOwn),
       variants(block.steps.size()), scratchBytes(block.steps.size()),
       offsets(block.buffers.size() + block.steps.size()),
-      stages(block.numStages()), controls(size_t(block.numControls)) {
+      stages(block.numStages()), groups(block), estimates(block.steps.size()),
+      controls(size_t(block.numControls)) {
   for (size_t i = 0; i != block.buffers.size(); ++i) {
     const Buffer &buffer = block.buffers[i];
     if (buffer.storage == plan::Storage::Input)
@@ -82,6 +84,7 @@ Error Frame::layOut(size_t stage) {
       return error;
   if (Error error = fillSteps(stage))
     return error;
+  findGroups(stage);
   if (Error error = placeBuffers(stage))
     return error;
   stages[stage].isLaidOut = true;
@@ -324,21 +327,51 @@ Error Frame::fillSteps(size_t stage) {
   return Error::success();
 }
 
+Invocation Frame::invocationOf(size_t index, ThreadPool *pool) {
+  const Step &step = block.steps[index];
+  return {inputsOf(step), step.outputs.of(slots), numbersOf(step),
+          step.program.get(), pool};
+}
+
 void Frame::chooseKernel(size_t index) {
   const Step &step = block.steps[index];
-  Invocation invocation = {inputsOf(step), step.outputs.of(slots),
-                           numbersOf(step), step.program.get(),
-                           engine.pool.get()};
+  Invocation invocation = invocationOf(index, engine.pool.get());
   variants[index] = nullptr;
-  scratchBytes[index] = 0;
   for (const KernelVariant *variant : engine.variants[size_t(step.kernel)])
     if (variant->accepts(invocation)) {
       variants[index] = variant;
-      if (variant->scratch)
-        scratchBytes[index] = int64_t(variant->scratch(invocation));
-      return;
+      break;
     }
-  scratchBytes[index] = int64_t(portable::scratchOf(step.kernel, invocation));
+  measureScratch(index, engine.pool.get());
+}
+
+void Frame::measureScratch(size_t index, ThreadPool *pool) {
+  Invocation invocation = invocationOf(index, pool);
+  const KernelVariant *variant = variants[index];
+  if (!variant)
+    scratchBytes[index] =
+        int64_t(portable::scratchOf(block.steps[index].kernel, invocation));
+  else
+    scratchBytes[index] =
+        variant->scratch ? int64_t(variant->scratch(invocation)) : 0;
+}
+
+void Frame::findGroups(size_t stage) {
+  int threads = engine.pool->threads();
+  if (threads == 1)
+    return;
+  for (int32_t index : block.stepsOfStage[stage]) {
+    const Step &step = block.steps[size_t(index)];
+    if (step.canStandBeside)
+      estimates[size_t(index)] =
+          nanosecondsOf(step, inputsOf(step), step.outputs.of(slots),
+                        variants[size_t(index)] != nullptr);
+  }
+  groups.find(stage, {threads, estimates, slots, byteOffsets});
+  // Steps of a group have one thread each.
+  for (int32_t index : block.stepsOfStage[stage])
+    if (groups.of(size_t(index)) != -1)
+      measureScratch(size_t(index), nullptr);
 }
 
 //===----------------------------------------------------------------------===//
@@ -348,9 +381,20 @@ void Frame::chooseKernel(size_t index) {
 Error Frame::placeBuffers(size_t stage) {
   pieces.clear();
   int64_t margin = guards ? Guards::kMargin : 0;
+  auto groupOf = [&](int32_t step) {
+    return step < int32_t(block.steps.size()) ? groups.of(size_t(step)) : -1;
+  };
   auto add = [&](int32_t id, int32_t first, int32_t last, int64_t size) {
-    if (size != 0 || margin != 0)
-      pieces.push_back({id, std::max(first, 0), last, size + 2 * margin});
+    if (size == 0 && margin == 0)
+      return;
+    Piece piece = {id, std::max(first, 0), last, size + 2 * margin};
+    // What a step of a group needs is there as long as the group.
+    piece.groups = {groupOf(piece.first), groupOf(last)};
+    if (piece.groups[0] != -1)
+      piece.first = groups[size_t(piece.groups[0])].first;
+    if (piece.groups[1] != -1)
+      piece.last = groups[size_t(piece.groups[1])].end - 1;
+    pieces.push_back(piece);
   };
   for (int32_t index : block.buffersOfStage[stage]) {
     const Buffer &buffer = block.buffers[size_t(index)];
@@ -364,7 +408,7 @@ Error Frame::placeBuffers(size_t stage) {
   for (const Piece &piece : pieces)
     if (piece.bytes > kMaxBytes || (sum += piece.bytes) > kMaxBytes)
       return Error("tensors would have more bytes than there can be");
-  stages[stage].sizes = placement.place(block, pieces, offsets);
+  stages[stage].sizes = placement.place(block, pieces, groups.size(), offsets);
   // Buffers are bound when the memory is there.
   stages[stage].base = nullptr;
   for (const Piece &piece : pieces)
@@ -375,6 +419,7 @@ Error Frame::placeBuffers(size_t stage) {
 FrameReport Frame::report() const {
   FrameReport report;
   report.numSteps = int64_t(block.steps.size());
+  report.numGroups = int64_t(groups.size());
   for (const Stage &stage : stages) {
     if (!stage.isLaidOut)
       continue;
@@ -390,6 +435,7 @@ FrameReport Frame::report() const {
       report.lowerBound += child.lowerBound;
       report.numSteps += child.numSteps;
       report.numStages += child.numStages;
+      report.numGroups += child.numGroups;
     }
   return report;
 }
@@ -400,4 +446,5 @@ void FrameReport::raise(const FrameReport &other) {
   lowerBound = std::max(lowerBound, other.lowerBound);
   numSteps = std::max(numSteps, other.numSteps);
   numStages = std::max(numStages, other.numStages);
+  numGroups = std::max(numGroups, other.numGroups);
 }

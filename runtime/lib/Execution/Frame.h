@@ -8,11 +8,14 @@
 #ifndef CORTEN_RUNTIME_LIB_EXECUTION_FRAME_H
 #define CORTEN_RUNTIME_LIB_EXECUTION_FRAME_H
 
+#include "Groups.h"
 #include "Placement.h"
 #include "Program.h"
 #include "Undo.h"
 
 #include "corten/Runtime/Model.h"
+
+#include "corten/Runtime/Mutex.h"
 
 #include <atomic>
 
@@ -39,6 +42,8 @@ struct Run {
   const std::atomic<bool> *isCancelled = nullptr;
   bool wasCancelled = false;
   int depth = 0;
+  /// What groups would have won, in nanoseconds, had threads been awake.
+  double missed = 0;
 
   /// To be asked before so many steps: whether they may be taken.
   Error takeSteps(size_t count = 1) {
@@ -137,7 +142,10 @@ private:
   Error measureBuffers(size_t stage);
   Error checkInside(size_t value) const;
   Error fillSteps(size_t stage);
+  Invocation invocationOf(size_t step, ThreadPool *pool);
   void chooseKernel(size_t step);
+  void measureScratch(size_t step, ThreadPool *pool);
+  void findGroups(size_t stage);
   Error placeBuffers(size_t stage);
 
   // Running.
@@ -148,6 +156,10 @@ private:
   Error runSteps(Run &run, std::span<char *const> targets);
   Error checkLastSteps() const;
   Error runStep(Run &run, size_t index);
+  bool isWorthThreads(Run &run, const Group &group);
+  void runGroup(Run &run, const Group &group);
+  void runStrand(const Strand &strand, bool isTimed);
+  Error endStepOfGroup(Run &run, size_t index);
   Error rememberWrites(size_t index);
   Error runKernel(size_t index);
   Error runAssert(size_t index) const;
@@ -194,6 +206,15 @@ private:
   std::vector<Stage> stages;
   std::vector<Piece> pieces;
   Placement placement;
+  Groups groups;
+  /// By step: about how many nanoseconds it takes one thread.
+  std::vector<double> estimates;
+  /// Of the group that has run: by step, how long it took, if somebody asked,
+  /// and the first that failed in the order of the plan.
+  std::vector<int64_t> times;
+  Mutex failing;
+  size_t failed = 0;
+  Error failure;
   std::vector<Control> controls;
   /// Of a function's block.
   Undo undo;

@@ -89,6 +89,7 @@ public:
     readElements(-1);
     for (int32_t i = 0; i != numSteps && message.empty(); ++i) {
       checkStep(i);
+      checkBeside(i);
       readElements(i);
     }
     for (size_t i = 0; i != sizeOf(block.outputs()); ++i)
@@ -114,6 +115,17 @@ private:
   void read(int32_t value, int32_t step);
   void readElements(int32_t step);
   void checkStep(int32_t index);
+  /// What a step touches, by bytes; `value` -1: its scratch.
+  struct Touch {
+    Bytes bytes;
+    int32_t value;
+    bool writes;
+  };
+  std::vector<Touch> touchesOf(int32_t index) const;
+  void addReads(int32_t value, std::vector<Touch> &touches) const;
+  bool meet(const Touch &a, const Touch &b) const;
+  /// With the steps before it that run at the same time.
+  void checkBeside(int32_t index);
   /// Inputs of a block whose memory a value of it may lie in.
   std::set<int32_t> inputsBehind(const plan::Block &of, int32_t value) const;
   /// Inputs of a step whose memory its output may lie in.
@@ -218,6 +230,104 @@ void FrameChecker::checkStep(int32_t index) {
   }
   for (const Bytes &bytes : writes)
     ledgers[bytes.space].write(bytes.begin, bytes.end, bytes.owner, index);
+}
+
+//===----------------------------------------------------------------------===//
+// Steps that run at the same time
+//===----------------------------------------------------------------------===//
+
+void FrameChecker::addReads(int32_t value, std::vector<Touch> &touches) const {
+  if (bufferOf(block, value).storage() == plan::Storage::Returned) {
+    auto [from, output] =
+        definitionOf(block, at(block.values(), size_t(value))->buffer());
+    if (from)
+      for (int32_t input : inputsBehind(*from, output))
+        addReads(at(from->inputs(), size_t(input)), touches);
+    return;
+  }
+  if (auto bytes = bytesOf(value))
+    touches.push_back({*bytes, value, false});
+}
+
+std::vector<FrameChecker::Touch> FrameChecker::touchesOf(int32_t index) const {
+  const plan::Step &step = *at(block.steps(), size_t(index));
+  std::vector<Touch> result;
+  for (size_t i = 0; i != sizeOf(step.inputs()); ++i)
+    if (at(step.inputs(), i) != -1)
+      addReads(at(step.inputs(), i), result);
+  for (size_t i = 0; i != sizeOf(step.outputs()); ++i)
+    if (auto bytes = bytesOf(at(step.outputs(), i)))
+      result.push_back({*bytes, at(step.outputs(), i), true});
+  const FrameLayout::Place &scratch = layout.scratch[size_t(index)];
+  if (scratch.space != -1)
+    result.push_back(
+        {{-1, scratch.space, scratch.begin, scratch.begin + scratch.bytes},
+         -1,
+         true});
+  return result;
+}
+
+/// The bytes of a touch as ranges in ascending order.
+static std::vector<std::pair<int64_t, int64_t>>
+rangesOf(const FrameLayout &layout, int32_t value, int64_t begin, int64_t end) {
+  const Tensor *tensor =
+      value == -1 ? nullptr : layout.values[size_t(value)].tensor;
+  if (!tensor)
+    return {{begin, end}};
+  const FrameLayout::Extent &extent = layout.values[size_t(value)];
+  auto width = int64_t(byteSize(tensor->type));
+  std::vector<std::pair<int64_t, int64_t>> result;
+  for (int64_t i = 0; i != tensor->size(); ++i) {
+    int64_t place = begin - extent.begin + extent.first;
+    int64_t rest = i;
+    for (int axis = tensor->rank; axis-- > 0;) {
+      place += rest % tensor->extents[size_t(axis)] *
+               tensor->steps[size_t(axis)] * width;
+      rest /= tensor->extents[size_t(axis)];
+    }
+    if (!result.empty() && result.back().second == place)
+      result.back().second += width;
+    else
+      result.emplace_back(place, place + width);
+  }
+  std::ranges::sort(result);
+  return result;
+}
+
+bool FrameChecker::meet(const Touch &a, const Touch &b) const {
+  if ((!a.writes && !b.writes) || a.bytes.space != b.bytes.space ||
+      a.bytes.end <= b.bytes.begin || b.bytes.end <= a.bytes.begin)
+    return false;
+  auto rangesOfA = rangesOf(layout, a.value, a.bytes.begin, a.bytes.end);
+  auto rangesOfB = rangesOf(layout, b.value, b.bytes.begin, b.bytes.end);
+  auto ofB = rangesOfB.begin();
+  for (const auto &[begin, end] : rangesOfA) {
+    while (ofB != rangesOfB.end() && ofB->second <= begin)
+      ++ofB;
+    if (ofB != rangesOfB.end() && ofB->first < end)
+      return true;
+  }
+  return false;
+}
+
+void FrameChecker::checkBeside(int32_t index) {
+  if (layout.beside.empty() || layout.beside[size_t(index)].group == -1)
+    return;
+  const FrameLayout::Beside &own = layout.beside[size_t(index)];
+  std::vector<Touch> touches = touchesOf(index);
+  for (int32_t before = index; before-- > 0;) {
+    const FrameLayout::Beside &other = layout.beside[size_t(before)];
+    if (other.group != own.group)
+      return;
+    if (other.strand == own.strand)
+      continue;
+    for (const Touch &a : touchesOf(before))
+      for (const Touch &b : touches)
+        if (message.empty() && meet(a, b))
+          message = "steps " + std::to_string(before) + " and " +
+                    std::to_string(index) +
+                    " run side by side, but touch the same memory";
+  }
 }
 
 //===----------------------------------------------------------------------===//

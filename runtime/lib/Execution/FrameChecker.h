@@ -10,6 +10,7 @@
 #define CORTEN_RUNTIME_LIB_EXECUTION_FRAMECHECKER_H
 
 #include "corten/Runtime/Error.h"
+#include "corten/Runtime/Tensor.h"
 
 #include "corten/Runtime/Plan_generated.h"
 
@@ -30,15 +31,27 @@ struct FrameLayout {
     int64_t begin = 0;
     int64_t end = 0;
     bool isKnown = false;
+    /// Which of those bytes: the elements of a tensor whose first one is there.
+    /// None: all of them.
+    const Tensor *tensor = nullptr;
+    int64_t first = 0;
+  };
+  /// Steps of one group and different strands run at the same time.
+  struct Beside {
+    int32_t group = -1;
+    int32_t strand = -1;
   };
   std::vector<Place> buffers;
   /// By step.
   std::vector<Place> scratch;
   std::vector<Extent> values;
+  /// By step, if some do.
+  std::vector<Beside> beside;
 };
 
 /// Checks that each value is written before it is read, and that nobody else
-/// writes to its memory in between. Values that have no size yet are left out.
+/// writes to its memory in between, nor at the same time. Values that have no
+/// size yet are left out.
 Error checkFrame(const plan::Plan &plan, size_t block,
                  const FrameLayout &layout);
 

@@ -229,6 +229,8 @@ Error Frame::runSteps(Run &run, std::span<char *const> targets) {
   if (Error error = enterStage(0, targets))
     return error;
   size_t next = 1;
+  // Steps before this one have run, with the group that they are in.
+  size_t inGroup = 0;
   for (size_t i = 0;; ++i) {
     if (i != 0)
       if (Error error = takeResults(i - 1, 0, next))
@@ -248,11 +250,88 @@ Error Frame::runSteps(Run &run, std::span<char *const> targets) {
       return Error::success();
     if (Error error = run.takeSteps())
       return error;
+    if (groups.beginsAt(i)) {
+      const Group &group = groups[size_t(groups.of(i))];
+      if (isWorthThreads(run, group)) {
+        runGroup(run, group);
+        inGroup = size_t(group.end);
+      }
+    }
+    if (i < inGroup) {
+      if (Error error = endStepOfGroup(run, i))
+        return explain(i, std::move(error));
+      continue;
+    }
     if (guards)
       guards->beginStep(i);
     if (Error error = runStep(run, i))
       return explain(i, std::move(error));
   }
+}
+
+//===----------------------------------------------------------------------===//
+// Groups
+//===----------------------------------------------------------------------===//
+
+/// Threads that sleep are woken for what groups win together, and, where a
+/// frame runs again and again, when they would have won as much by now.
+bool Frame::isWorthThreads(Run &run, const Group &group) {
+  constexpr double kWakeUp = 30000;
+  if (guards || engine.pool->isAwake())
+    return true;
+  run.missed += group.gain;
+  if (std::max(run.missed, groups.gain()) < kWakeUp)
+    return false;
+  run.missed = 0;
+  return true;
+}
+
+/// Runs all steps of a group. What came of it is told as if they had followed
+/// each other, by endStepOfGroup().
+void Frame::runGroup(Run &run, const Group &group) {
+  if (guards)
+    for (int32_t step = group.first; step != group.end; ++step)
+      guards->beginStep(size_t(step));
+  bool isTimed = run.observer != nullptr;
+  if (isTimed)
+    times.resize(block.steps.size());
+  failed = size_t(group.end);
+  std::span<const Strand> strands = groups.strandsOf(group);
+  std::atomic<size_t> next = 0;
+  auto takers =
+      int64_t(std::min(strands.size(), size_t(engine.pool->threads())));
+  engine.pool->run(takers, [&](int64_t, int) {
+    for (size_t i = next++; i < strands.size(); i = next++)
+      runStrand(strands[i], isTimed);
+  });
+}
+
+void Frame::runStrand(const Strand &strand, bool isTimed) {
+  using Clock = std::chrono::steady_clock;
+  for (int32_t number : groups.stepsOf(strand)) {
+    auto index = size_t(number);
+    Clock::time_point start;
+    if (isTimed)
+      start = Clock::now();
+    if (Error error = runKernel(index)) {
+      std::lock_guard lock(failing);
+      if (index < failed) {
+        failed = index;
+        failure = std::move(error);
+      }
+      return;
+    }
+    if (isTimed)
+      times[index] = (Clock::now() - start) / std::chrono::nanoseconds(1);
+  }
+}
+
+Error Frame::endStepOfGroup(Run &run, size_t index) {
+  if (index == failed)
+    return std::move(failure);
+  if (run.observer)
+    observe(run, index, times[index]);
+  return Error::success();
 }
 
 Error Frame::runStep(Run &run, size_t index) {
@@ -307,8 +386,8 @@ Error Frame::runKernel(size_t index) {
   if (step.setsExtents)
     for (size_t i = 0; i != outputs.size(); ++i)
       outputs[i] = values[size_t(block.slots[step.outputs.first + i])];
-  Invocation invocation = {inputsOf(step), outputs, numbersOf(step),
-                           step.program.get(), engine.pool.get()};
+  ThreadPool *pool = groups.of(index) == -1 ? engine.pool.get() : nullptr;
+  Invocation invocation = invocationOf(index, pool);
   if (step.foreign != -1)
     invocation.foreign = engine.foreign[size_t(step.foreign)].get();
   if (scratchBytes[index] != 0)
@@ -349,8 +428,12 @@ Error Frame::runAssert(size_t index) const {
 
 Error Frame::endStep(size_t index) {
   if (guards)
-    if (Error error = guards->endStep(index))
-      return error;
+    if (Error error = guards->endStep(index)) {
+      if (groups.of(index) == -1)
+        return error;
+      return Error(error.message() +
+                   ", or a step that runs beside this one did");
+    }
   for (int32_t control : block.releasedAfter[index])
     releaseControl(controls[size_t(control)]);
   return Error::success();
@@ -370,17 +453,6 @@ static std::string_view nameOf(const Step &step) {
     return "Assert";
   }
   __builtin_unreachable();
-}
-
-/// What is read or written of a tensor: what repeats counts once.
-static int64_t bytesOf(const Tensor &tensor) {
-  if (!tensor.data)
-    return 0;
-  auto bytes = int64_t(byteSize(tensor.type));
-  for (size_t axis = 0; axis != tensor.rank; ++axis)
-    if (tensor.steps[axis] != 0)
-      bytes *= tensor.extents[axis];
-  return bytes;
 }
 
 int64_t StepEvent::bytes() const {

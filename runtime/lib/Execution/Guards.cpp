@@ -92,7 +92,18 @@ Error Guards::checkLayout() const {
     if (isLaidOut(block.values[i].stage))
       if (auto hull = hullOf(frame.values[i]))
         layout.values[i] = {frame.byteOffsets[i] + hull->first,
-                            frame.byteOffsets[i] + hull->second, true};
+                            frame.byteOffsets[i] + hull->second, true,
+                            &frame.values[i], frame.byteOffsets[i]};
+  layout.beside.resize(block.steps.size());
+  const Groups &groups = frame.groups;
+  for (size_t i = 0; i != groups.size(); ++i) {
+    int32_t number = 0;
+    for (const Strand &strand : groups.strandsOf(groups[i])) {
+      for (int32_t step : groups.stepsOf(strand))
+        layout.beside[size_t(step)] = {int32_t(i), number};
+      ++number;
+    }
+  }
   const Engine &engine = frame.engine;
   return checkFrame(*engine.source,
                     size_t(&block - engine.program.blocks.data()), layout);

@@ -17,6 +17,9 @@ struct Piece {
   int32_t first;
   int32_t last;
   int64_t bytes;
+  /// The groups of steps that it begins and ends with; -1: none. It is needed
+  /// as long as all else in them, whatever Block::conflicts says.
+  std::array<int32_t, 2> groups = {-1, -1};
 };
 
 struct ArenaSizes {
@@ -34,7 +37,7 @@ class Placement {
 public:
   /// Writes offsets, which are aligned, to offsets[id].
   ArenaSizes place(const Block &block, std::span<const Piece> pieces,
-                   std::span<int64_t> offsets);
+                   size_t numGroups, std::span<int64_t> offsets);
 
 private:
   struct Taken {
@@ -42,6 +45,8 @@ private:
     int64_t end;
   };
   int64_t findGap(int64_t bytes);
+  void takeGroups(const Piece &piece);
+  void addToGroups(const Piece &piece);
 
   std::vector<uint32_t> order;
   /// By id: the place among the pieces that are placed, or -1.
@@ -49,6 +54,10 @@ private:
   std::vector<Taken> taken;
   std::vector<Taken> places;
   std::vector<int64_t> live;
+  /// Lists of what is placed of each group: the last one of it, and by piece
+  /// and end of it the one before.
+  std::vector<int32_t> lastOfGroup;
+  std::vector<std::array<int32_t, 2>> beforeInGroup;
 };
 
 } // namespace corten::runtime::execution

@@ -114,6 +114,8 @@ struct Step {
   int32_t control = -1;
   /// Whether extents of its outputs are known only when it has run.
   bool setsExtents = false;
+  /// Whether it may run at the same time as steps that it does not depend on.
+  bool canStandBeside = false;
 
   /// Whether it is an assertion about sizes, which needs no tensor.
   bool assertsSize() const {
@@ -165,6 +167,9 @@ struct Block {
   /// long.
   Lists conflicts;
   Effects effects;
+  /// By step: those before it, of the last kFarthestBeside, that it has to
+  /// follow; two that write to parts of a buffer are not told apart.
+  Lists dependencies;
   /// The first of the steps that are left when nothing can fail any more:
   /// copies of which some are to inputs. As many as there are steps: there are
   /// none.
@@ -195,6 +200,9 @@ struct Constant {
   uint64_t bytes;
   uint32_t alignment = 1;
 };
+
+/// Steps that are further apart do not run side by side.
+inline constexpr int32_t kFarthestBeside = 64;
 
 /// What a step was made of.
 struct Origin {
@@ -227,6 +235,9 @@ Expected<Program> readProgram(const plan::Plan &plan);
 /// Finds out stages, lifetimes and effects of a block, and checks what depends
 /// on them; the blocks that it runs come first.
 Error analyzeBlock(const Program &program, Block &block);
+
+/// Finds out which steps have to follow which; lifetimes are known.
+void findDependencies(Block &block);
 
 } // namespace corten::runtime::execution
 

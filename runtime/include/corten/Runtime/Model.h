@@ -185,6 +185,8 @@ struct FrameReport {
   int64_t numSteps = 0;
   /// 1, and one more for each time that sizes became known on the way.
   int64_t numStages = 0;
+  /// Of steps that are run side by side.
+  int64_t numGroups = 0;
 
   /// The larger of both, each.
   void raise(const FrameReport &other);

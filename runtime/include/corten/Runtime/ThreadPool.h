@@ -27,6 +27,10 @@ public:
 
   int threads() const;
 
+  /// Whether all threads look for work, or are about to: none of them has to be
+  /// woken for it.
+  bool isAwake() const;
+
   /// Calls `body(chunk, thread)` for chunks 0 to count-1, in any order, and
   /// returns when all have been. `thread` is less than threads().
   template <typename Body> void run(int64_t count, Body &&body) {
