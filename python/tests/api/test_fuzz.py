@@ -24,6 +24,8 @@ ROWS, COLUMNS = 4, 6
 
 #: More than a few are for a long run, and then they are other ones every time.
 EXAMPLES = int(os.environ.get("CORTEN_FUZZ_EXAMPLES", "60"))
+#: Parts of a long run, for pytest -n to share out.
+SHARES = max(EXAMPLES // 150, 1)
 
 #: Functions of one [rows, columns] tensor, as text to be read in failures. Rows
 #: may be dynamic, so none of them fixes their number.
@@ -170,8 +172,9 @@ def exported(module, args, dynamic):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("share", range(SHARES))
 @settings(
-    max_examples=EXAMPLES,
+    max_examples=EXAMPLES // SHARES,
     deadline=None,
     derandomize=EXAMPLES == 60,
     suppress_health_check=[HealthCheck.too_slow],
@@ -181,7 +184,7 @@ def exported(module, args, dynamic):
     outputs=st.lists(index, min_size=1, max_size=4),
     dynamic=st.booleans(),
 )
-def test_random_modules(steps, outputs, dynamic):
+def test_random_modules(share, steps, outputs, dynamic):
     module = Generated(steps, outputs).eval()
     eager = copy.deepcopy(module)
     torch.manual_seed(1)
