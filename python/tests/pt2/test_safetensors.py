@@ -96,6 +96,9 @@ def test_of_a_module_too(folder):
         return str(converter.to_coreai())
 
     assert converted("meta", weights=folder) == converted("cpu")
+    checkpoint(folder / "model.safetensors", "layer.weight")
+    with pytest.raises(ValueError, match=r"missing \(1\): layer.weight$"):
+        converted("meta", weights=folder)
 
 
 def test_fake_tensors_are_without_weights_too(folder):
