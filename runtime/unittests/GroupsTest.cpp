@@ -362,6 +362,47 @@ TEST(Groups, WakeThreadsWhenThatIsWorthIt) {
   EXPECT_GT(threadsThatTakePart(200), 1u);
 }
 
+/// Threads that come late are done without, for as many groups as would have
+/// won what they cost.
+TEST(Groups, DoWithoutThreadsThatKeepThemWaiting) {
+  static std::thread::id caller;
+  static std::atomic<int> others;
+  caller = std::this_thread::get_id();
+  others = 0;
+  auto slow = [](const Invocation &) {
+    bool isOther = std::this_thread::get_id() != caller;
+    others += isOther;
+    std::this_thread::sleep_for(std::chrono::milliseconds(isOther ? 20 : 1));
+    return Error::success();
+  };
+  KernelVariant first = {"first", PortableKernel::Abs, Isa::Portable,
+                         acceptsAll, slow};
+  KernelVariant second = {"second", PortableKernel::Relu, Isa::Portable,
+                          acceptsAll, slow};
+  std::string file = strands(2, 2).file();
+  std::unique_ptr<Engine> engine = engineOf(file, 2, false);
+  engine->variants[size_t(PortableKernel::Abs)] = {&first};
+  engine->variants[size_t(PortableKernel::Relu)] = {&second};
+  ThreadPool::Active active(*engine->pool);
+  Owned<float> x = numbers(1);
+  while (others == 0) {
+    // The caller's own milliseconds are nobody's fault.
+    engine->lost = 0;
+    engine->pool->run(2, [](int64_t, int) {});
+    EXPECT_EQ(runOn(*engine, x.tensor), "it ran");
+  }
+  others = 0;
+  for (int i = 0; i != 5; ++i) {
+    engine->pool->run(2, [](int64_t, int) {});
+    EXPECT_EQ(runOn(*engine, x.tensor), "it ran");
+  }
+  EXPECT_EQ(others, 0);
+  // What is made up for is forgotten.
+  int64_t before = engine->lost;
+  EXPECT_EQ(runOn(*engine, x.tensor), "it ran");
+  EXPECT_LT(engine->lost, before);
+}
+
 // A sanitizer ends the process when somebody touches what lies around tensors.
 #if !CORTEN_ADDRESS_SANITIZER
 TEST(Groups, KernelsThatWriteOutside) {

@@ -54,6 +54,9 @@ struct Engine {
   bool check;
   Isa isa = Isa::Portable;
   std::shared_ptr<ThreadPool> pool;
+  /// Nanoseconds that groups have waited for threads that the system did not
+  /// let run, less what groups would have won that did without them since.
+  std::atomic<int64_t> lost = 0;
   std::shared_ptr<MemoryPool> arenas;
   /// Of results, and of copies.
   std::shared_ptr<MemoryPool> results;

@@ -274,10 +274,17 @@ Error Frame::runSteps(Run &run, std::span<char *const> targets) {
 //===----------------------------------------------------------------------===//
 
 /// Threads that sleep are woken for what groups win together, and, where a
-/// frame runs again and again, when they would have won as much by now.
+/// frame runs again and again, when they would have won as much by now. Where
+/// others have the processors, what was lost by it is a debt.
 bool Frame::isWorthThreads(Run &run, const Group &group) {
   constexpr double kWakeUp = 30000;
-  if (guards || engine.pool->isAwake())
+  if (guards)
+    return true;
+  if (engine.lost.load(std::memory_order_relaxed) > 0) {
+    engine.lost.fetch_sub(int64_t(group.gain), std::memory_order_relaxed);
+    return false;
+  }
+  if (engine.pool->isAwake())
     return true;
   run.missed += group.gain;
   if (std::max(run.missed, groups.gain()) < kWakeUp)
@@ -289,6 +296,10 @@ bool Frame::isWorthThreads(Run &run, const Group &group) {
 /// Runs all steps of a group. What came of it is told as if they had followed
 /// each other, by endStepOfGroup().
 void Frame::runGroup(Run &run, const Group &group) {
+  // Longer than it can take for any other reason.
+  constexpr double kLate = 100000;
+  constexpr double kSlow = 3;
+  using Clock = std::chrono::steady_clock;
   if (guards)
     for (int32_t step = group.first; step != group.end; ++step)
       guards->beginStep(size_t(step));
@@ -300,10 +311,15 @@ void Frame::runGroup(Run &run, const Group &group) {
   std::atomic<size_t> next = 0;
   auto takers =
       int64_t(std::min(strands.size(), size_t(engine.pool->threads())));
+  Clock::time_point start = Clock::now();
   engine.pool->run(takers, [&](int64_t, int) {
     for (size_t i = next++; i < strands.size(); i = next++)
       runStrand(strands[i], isTimed);
   });
+  double late = double((Clock::now() - start) / std::chrono::nanoseconds(1)) -
+                kSlow * group.sum;
+  if (late > kLate)
+    engine.lost.fetch_add(int64_t(late), std::memory_order_relaxed);
 }
 
 void Frame::runStrand(const Strand &strand, bool isTimed) {

@@ -132,7 +132,7 @@ void Groups::close(const Facts &facts) {
 }
 
 void Groups::keep(double gain) {
-  Group group = {first, end, {}, gain};
+  Group group = {first, end, {}, 0, gain};
   group.strands = {uint32_t(strands.size()), uint32_t(strandTimes.size())};
   for (size_t i = 0; i != strandTimes.size(); ++i) {
     Range steps = {uint32_t(order.size()), 0};
@@ -141,6 +141,7 @@ void Groups::keep(double gain) {
         order.push_back(step);
     steps.count = uint32_t(order.size()) - steps.first;
     strands.push_back({steps, strandTimes[i]});
+    group.sum += strandTimes[i];
   }
   std::ranges::sort(group.strands.of(strands), std::greater(),
                     &Strand::nanoseconds);

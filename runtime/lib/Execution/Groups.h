@@ -26,7 +26,9 @@ struct Group {
   int32_t end;
   /// The longest come first.
   Range strands;
-  /// What it is about to win, in nanoseconds.
+  /// What its steps take one thread, and what several are about to win, in
+  /// nanoseconds.
+  double sum;
   double gain;
 };
 
