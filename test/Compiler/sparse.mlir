@@ -43,6 +43,23 @@ coreai.graph @codes(%x: tensor<5x4xf32> {coreai.name = "x"}) -> (tensor<5x3xf32>
   coreai.output %0 : tensor<5x3xf32>
 }
 
+// Codes with a mask that takes more than half of their memory.
+// CHECK-LABEL: plan.function @manyCodes
+// CHECK: plan.kernel "MatMulCompressed"({{.*}}) numbers [1, 8, 0]
+// CHECK-NOT: "MatMulSparse"
+coreai.graph @manyCodes(%x: tensor<5x4xf32> {coreai.name = "x"}) -> (tensor<5x3xf32> {coreai.name = "z"}) {
+  %v = coreai.constant dense<[1, -2, 3, 4, 5, 6]> : tensor<6xsi8>
+  %m = coreai.constant dense<[[1, 0, 1], [0, 1, 1], [0, 0, 0], [0, 1, 1]]> : tensor<4x3xui1>
+  %scale = coreai.constant dense<[[0.1, 0.2, 0.3]]> : tensor<1x3xf32>
+  %zero = coreai.constant dense<0> : tensor<1x3xsi8>
+  %none = coreai.constant dense<0.0> : tensor<1x3xf32>
+  %s = coreai.build_sparse_with_bitmask %v, %m : (tensor<6xsi8>, tensor<4x3xui1>) -> tensor<4x3xsi8, #coreai.sparse_tensor_encoding<bitmask, posWidth = 1, crdWidth = 1>>
+  %q = coreai.sparse_with_bitmask_to_dense %s : tensor<4x3xsi8, #coreai.sparse_tensor_encoding<bitmask, posWidth = 1, crdWidth = 1>> -> tensor<4x3xsi8>
+  %w = coreai.blockwise_shift_scale %q, %scale, %zero, %none : (tensor<4x3xsi8>, tensor<1x3xf32>, tensor<1x3xsi8>, tensor<1x3xf32>) -> tensor<4x3xf32>
+  %0 = coreai.decomposable.broadcasting_batch_matmul %x, %w : (tensor<5x4xf32>, tensor<4x3xf32>) -> tensor<5x3xf32>
+  coreai.output %0 : tensor<5x3xf32>
+}
+
 // Indices of a sparse tensor; where there is none there is a zero.
 // CHECK-LABEL: plan.function @palette
 // CHECK: plan.kernel "MatMulSparse"({{.*}}) numbers [0, 4, 1, 1]

@@ -202,13 +202,15 @@ private:
       matrix = *seen;
       codes.isAbsentZero = true;
     }
-    // A bit for each place has to pay.
+    // A bit for each place has to pay, and twice where all codes could be kept
+    // as well, which are multiplied in half the time.
     std::optional<runtime::ElementType> type = elementTypeOf(matrix.element);
     int64_t places = *known(matrix.extents[0]) * columns;
     int64_t bits = type ? runtime::packedBits(*type) : 0;
-    if (places + codes.count * bits < places * bits)
+    bool canBeDense = bits <= 8 && !codes.isAbsentZero;
+    if (places + codes.count * bits < places * bits / (canBeDense ? 2 : 1))
       codes.mask = mask;
-    else if (codes.isAbsentZero || bits > 8)
+    else if (!canBeDense)
       return fail("hardly any of its elements are zeros");
     return true;
   }
