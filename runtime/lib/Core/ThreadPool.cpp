@@ -361,9 +361,7 @@ ThreadPool::~ThreadPool() {
 
 int ThreadPool::threads() const { return implementation->threads; }
 
-bool ThreadPool::isAwake() const {
-  return implementation->state.sleepers == 0;
-}
+bool ThreadPool::isAwake() const { return implementation->state.sleepers == 0; }
 
 ThreadPool::Active::Active(ThreadPool &pool) : pool(pool) {
   pool.implementation->state.active.fetch_add(1);
