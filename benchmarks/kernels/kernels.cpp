@@ -580,8 +580,7 @@ public:
   explicit OwnTensors(const std::vector<std::vector<int64_t>> &shapes) {
     for (const std::vector<int64_t> &shape : shapes) {
       Tensor tensor(ElementType::F32, nullptr, shape);
-      std::vector<float> &values =
-          memory.emplace_back(std::vector<float>(size_t(tensor.size())));
+      std::vector<float> &values = memory.emplace_back(size_t(tensor.size()));
       fill(values.data(), ElementType::F32, tensor.size());
       // What is multiplied over many steps stays in range.
       for (float &value : values)

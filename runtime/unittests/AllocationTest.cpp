@@ -20,10 +20,12 @@ using namespace corten::runtime;
 static std::atomic<int64_t> allocations = 0;
 
 extern "C" {
+// NOLINTBEGIN(bugprone-reserved-identifier,readability-identifier-naming)
 void *__libc_malloc(size_t);
 void *__libc_calloc(size_t, size_t);
 void *__libc_realloc(void *, size_t);
 void *__libc_memalign(size_t, size_t);
+// NOLINTEND(bugprone-reserved-identifier,readability-identifier-naming)
 
 // The other libraries of the process are to find these.
 #pragma GCC visibility push(default)

@@ -93,8 +93,9 @@ struct Sparse {
     return code;
   }
 
-  static void pack(Kernel kernel, std::vector<Tensor> inputs, AnyTensor &output,
-                   std::vector<int64_t> numbers, const std::string &name) {
+  static void pack(Kernel kernel, const std::vector<Tensor> &inputs,
+                   AnyTensor &output, const std::vector<int64_t> &numbers,
+                   const std::string &name) {
     ASSERT_EQ(run(kernel, inputs, output.tensor, numbers), "") << name;
     VariantCase packing{kernel, inputs};
     packing.type = output.tensor.type;
@@ -337,10 +338,11 @@ TEST(SparseProduct, InfiniteRows) {
       call.scratch = scratch.data();
       ASSERT_FALSE(bool(variant->function(call)));
       for (int64_t column = 0; column != 33; ++column) {
-        bool isNan = rows == 1 || !mask[5 * 33 + column];
+        bool isNan = rows == 1 || !mask[size_t(int64_t{5} * 33 + column)];
         EXPECT_EQ(std::isnan(output.number(column)), isNan)
             << variant->name << " " << column;
-        EXPECT_TRUE(std::isnan(output.number(33 * (rows - 1) + column)));
+        EXPECT_TRUE(
+            std::isnan(output.number(int64_t{33} * (rows - 1) + column)));
       }
     }
   }
@@ -457,9 +459,11 @@ TEST(SparseRows, AnyWidth) {
     std::vector<float> dense(mask.size());
     Owned<float> values({kRows * width});
     int64_t count = 0;
-    for (size_t i = 0; i != mask.size(); ++i)
-      if ((mask[i] = random() % 3 != 0 && i / size_t(width) != 4))
+    for (size_t i = 0; i != mask.size(); ++i) {
+      mask[i] = random() % 3 != 0 && i / size_t(width) != 4;
+      if (mask[i])
         dense[i] = values.elements[size_t(count++)] = float(i + 1);
+    }
     values.tensor.extents[0] = count;
     Owned<uint8_t> bits = packedMask(mask);
     Owned<int64_t> starts({kRows});

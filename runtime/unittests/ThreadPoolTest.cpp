@@ -204,6 +204,7 @@ TEST(ThreadPool, IsSharedFromTheStart) {
     std::atomic<int> waiting = 0;
     std::array<std::shared_ptr<ThreadPool>, 3> pools;
     std::vector<std::thread> threads;
+    threads.reserve(pools.size());
     for (std::shared_ptr<ThreadPool> &pool : pools)
       threads.emplace_back([&] {
         ++waiting;

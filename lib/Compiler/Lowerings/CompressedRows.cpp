@@ -259,7 +259,7 @@ private:
   /// `table` says the shape and the element type of what rows are taken from.
   /// Without values these are ones. Nothing if the mask is not in a file.
   std::optional<Form> gatherByMask(plan::KernelOp kernel, const Form &table,
-                                   std::optional<Form> values) {
+                                   const std::optional<Form> &values) {
     std::optional<Form> mask = operandForm(planner, kernel.getInputs()[1]);
     if (mask)
       mask = packedBytes(planner, *mask);

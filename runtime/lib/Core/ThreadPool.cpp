@@ -8,11 +8,13 @@
 #include "corten/Runtime/ThreadPool.h"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <map>
 #include <mutex>
 #include <new>
@@ -145,9 +147,13 @@ static Registry &registry() {
 static int allowedShare() {
   int64_t quota = 0, period = 0;
   if (std::FILE *file = std::fopen("/sys/fs/cgroup/cpu.max", "r")) {
-    // The quota of one without a limit is a word.
-    if (std::fscanf(file, "%ld %ld", &quota, &period) != 2)
-      quota = 0;
+    std::array<char, 64> line;
+    if (std::fgets(line.data(), int(line.size()), file)) {
+      // The quota of one without a limit is a word, which counts as zero.
+      char *rest = nullptr;
+      quota = std::strtoll(line.data(), &rest, 10);
+      period = std::strtoll(rest, nullptr, 10);
+    }
     std::fclose(file);
   }
   if (quota <= 0 || period <= 0)

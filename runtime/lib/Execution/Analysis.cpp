@@ -137,7 +137,8 @@ bool Analysis::findStages() {
         symbol.source == plan::SymbolSource::Element)
       starts.push_back(symbol.stage + 1);
   std::ranges::sort(starts);
-  starts.erase(std::unique(starts.begin(), starts.end()), starts.end());
+  auto again = std::ranges::unique(starts);
+  starts.erase(again.begin(), again.end());
   block.stageStarts = {0};
   block.stageStarts.insert(block.stageStarts.end(), starts.begin(),
                            starts.end());
@@ -475,7 +476,8 @@ bool Analysis::findEffects() {
         into.insert(into.end(), from.begin(), from.end());
       }
       std::ranges::sort(into);
-      into.erase(std::unique(into.begin(), into.end()), into.end());
+      auto again = std::ranges::unique(into);
+      into.erase(again.begin(), again.end());
     }
   }
   for (int32_t output : block.outputs)

@@ -405,9 +405,11 @@ Error Frame::placeBuffers(size_t stage) {
     if (int64_t size = scratchBytes[size_t(index)])
       add(int32_t(block.buffers.size()) + index, index, index, size);
   int64_t sum = 0;
-  for (const Piece &piece : pieces)
-    if (piece.bytes > kMaxBytes || (sum += piece.bytes) > kMaxBytes)
+  for (const Piece &piece : pieces) {
+    sum += std::min(piece.bytes, kMaxBytes + 1);
+    if (sum > kMaxBytes)
       return Error("tensors would have more bytes than there can be");
+  }
   stages[stage].sizes = placement.place(block, pieces, groups.size(), offsets);
   // Buffers are bound when the memory is there.
   stages[stage].base = nullptr;

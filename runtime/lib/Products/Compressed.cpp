@@ -15,7 +15,6 @@
 using namespace corten::runtime;
 using namespace corten::runtime::products;
 using portable::CompressedRight;
-using portable::kCompressedOperands;
 
 /// What a thread should read at a time in a product of a few rows.
 static constexpr int64_t kChunkBytes = 128 << 10;

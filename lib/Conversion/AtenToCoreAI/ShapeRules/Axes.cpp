@@ -9,7 +9,6 @@ using namespace corten;
 using namespace corten::shapes;
 using llvm::ArrayRef;
 using llvm::SmallVector;
-using llvm::StringRef;
 
 //===----------------------------------------------------------------------===//
 // Other shapes
