@@ -402,4 +402,4 @@ def test_unsupported_operators_are_all_listed(tmp_path):
     message = _error(path)
     assert "aten.linalg_eigvals.default" in message
     assert "aten.linalg_svdvals.default" in message
-    assert f"at {__file__}:" in message
+    assert f"\n      {__file__}:" in message
