@@ -19,10 +19,7 @@ static constexpr double kPortableRate = 2;
 static constexpr double kBytesPerNanosecond = 64;
 static constexpr double kStepTime = 100;
 
-/// What a matrix product, or one that was packed, sums over.
-static double depthOf(PortableKernel kernel, std::span<const Tensor> inputs) {
-  const Tensor &left = inputs[0];
-  const Tensor &right = inputs[1];
+static bool isMatrixProduct(PortableKernel kernel) {
   switch (kernel) {
   case PortableKernel::MatMul:
   case PortableKernel::MatMulPacked:
@@ -31,7 +28,19 @@ static double depthOf(PortableKernel kernel, std::span<const Tensor> inputs) {
   case PortableKernel::MatMulSparse:
   case PortableKernel::MatMulPairs:
   case PortableKernel::MatMulQuads:
+    return true;
+  default:
+    return false;
+  }
+}
+
+/// What a product, or one that was packed, sums over.
+static double depthOf(PortableKernel kernel, std::span<const Tensor> inputs) {
+  const Tensor &left = inputs[0];
+  const Tensor &right = inputs[1];
+  if (isMatrixProduct(kernel))
     return double(left.extents[left.rank - 1]);
+  switch (kernel) {
   case PortableKernel::ConvolutionPacked:
     return double(right.extents[2]);
   case PortableKernel::ConvolutionPairs:
@@ -61,13 +70,6 @@ static double attentionOf(std::span<const Tensor> inputs) {
 
 static bool isProduct(PortableKernel kernel) {
   switch (kernel) {
-  case PortableKernel::MatMul:
-  case PortableKernel::MatMulPacked:
-  case PortableKernel::MatMulRouted:
-  case PortableKernel::MatMulCompressed:
-  case PortableKernel::MatMulSparse:
-  case PortableKernel::MatMulPairs:
-  case PortableKernel::MatMulQuads:
   case PortableKernel::Convolution:
   case PortableKernel::ConvolutionPacked:
   case PortableKernel::ConvolutionPairs:
@@ -75,7 +77,7 @@ static bool isProduct(PortableKernel kernel) {
   case PortableKernel::ConvolutionWinograd:
     return true;
   default:
-    return false;
+    return isMatrixProduct(kernel);
   }
 }
 
