@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Makes docs/performance.md of what `python -m benchmarks.engine` measured.
 
-    python -m benchmarks.engine.page RESULTS.jsonl... --scaling SCALING.jsonl
+    python -m benchmarks.engine.page RESULTS.jsonl... --scaling SCALING.jsonl \
+        --starts STARTS.jsonl
 
 Results of several runs are put together; the last one of a kind counts. How much
 a call computes and reads, for the roofline, is what `corten profile` says.
@@ -26,6 +27,9 @@ Key = tuple[str, int, int]
 F32_PEERS = ("eager", "compile", "onnxruntime", "openvino", "executorch", "llama.cpp")
 TITLES = {
     "engine": "engine",
+    "engine-uncached": "engine",
+    "engine-kept": "engine, plan kept",
+    "engine-fast": "engine, fast_math",
     "engine-bf16": "engine, bf16",
     "engine-int8": "engine, int8",
     "engine-q8": "engine, weights in 8 bits",
@@ -182,6 +186,33 @@ def write_scaling(path: Path) -> None:
     )
 
 
+def starts_table(path: Path) -> list[str]:
+    """Lines of `python -m benchmarks.engine.starts`, a row for each model."""
+    models: dict[str, dict[str, Result]] = {}
+    for line in path.read_text().splitlines():
+        entry = json.loads(line)
+        row = models.setdefault(entry["name"].removeprefix("starts/"), {})
+        row[entry["contender"]] = entry
+    names = [n for n in TITLES if any(n in row for row in models.values())]
+    lines = [" | ".join(["model", *(TITLES[n] for n in names)])]
+    lines.append(" | ".join("---" for _ in range(len(names) + 1)))
+    for model, row in models.items():
+        cells = [
+            f"{duration(row[n]['seconds'])}, {row[n]['bytes'] / 2**20:.0f} MiB"
+            if n in row
+            else ""
+            for n in names
+        ]
+        lines.append(" | ".join([model, *cells]))
+    return [f"| {line} |" for line in lines]
+
+
+def write_starts(path: Path) -> None:
+    about = json.loads(path.read_text().splitlines()[0])
+    head = f"{about['cpu']}, {about['threads']} threads."
+    replace("starts", [head, "", *starts_table(path)])
+
+
 def replace(section: str, lines: list[str]) -> None:
     """Puts lines between the marks of a section."""
     begin, end = f"<!-- {section} -->", "<!-- end -->"
@@ -197,9 +228,14 @@ def main() -> None:
     parser.add_argument(
         "--scaling", type=Path, help="plot what benchmarks.engine.scaling wrote"
     )
+    parser.add_argument(
+        "--starts", type=Path, help="a table of what benchmarks.engine.starts wrote"
+    )
     options = parser.parse_args()
     if options.scaling:
         write_scaling(options.scaling)
+    if options.starts:
+        write_starts(options.starts)
     if not options.results:
         return
     results = read(options.results)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import importlib.metadata
+import os
 import shutil
 import time
 from collections.abc import Callable
@@ -78,15 +79,26 @@ def arrays(task: Task) -> dict[str, Array]:
     }
 
 
-def engine(task: Task, precision: str | None = None, bits: int | None = None) -> Call:
+def engine(task: Task, bits: int | None = None, **options: Any) -> Call:
     """Ours; of `bits`, weights are in blocks of 32 codes with a scale each."""
     import corten
 
-    options = {} if precision is None else {"precision": precision}
     path = asset(task, bits)
     function = corten.load(path, threads=task.threads, **options)["main"]
     inputs = arrays(task)
     return lambda: np.asarray(next(iter(function(inputs).values())))
+
+
+def uncached(task: Task) -> Call:
+    """Ours, compiled and packed in this very process."""
+    os.environ["CORTEN_CACHE"] = "0"
+    return engine(task)
+
+
+def kept(task: Task) -> Call:
+    """Ours, with the plan and the weights that the first process to load it kept."""
+    os.environ["CORTEN_CACHE"] = str(task.folder.resolve() / "kept")
+    return engine(task)
 
 
 def interpreter(task: Task) -> Call:
@@ -201,6 +213,9 @@ def executorch(task: Task) -> Call:
 
 CONTENDERS: dict[str, tuple[Callable[..., Call], tuple[str, ...]]] = {
     "engine": (engine, ()),
+    "engine-uncached": (uncached, ()),
+    "engine-kept": (kept, ()),
+    "engine-fast": (partial(engine, fast_math=True), ()),
     "engine-bf16": (partial(engine, precision="bf16"), ()),
     "engine-int8": (partial(engine, precision="int8"), ()),
     "engine-q8": (partial(engine, bits=8), ()),

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 
@@ -66,3 +67,23 @@ def test_outputs_say_something(name: str) -> None:
     assert 0.01 < output.abs().max() < 100
     # They depend on what goes in.
     assert (output - other).abs().max() > 0.01
+
+
+def test_starts_are_a_row_for_each_model(tmp_path: Path) -> None:
+    path = tmp_path / "starts.jsonl"
+    lines = [
+        {
+            "name": f"starts/{model}",
+            "contender": name,
+            "seconds": 0.12,
+            "bytes": 3 << 20,
+        }
+        for model, name in [("m", "engine-kept"), ("m", "eager"), ("n", "eager")]
+    ]
+    path.write_text("\n".join(map(json.dumps, lines)))
+    assert page.starts_table(path) == [
+        "| model | engine, plan kept | PyTorch eager |",
+        "| --- | --- | --- |",
+        "| m | 120 ms, 3 MiB | 120 ms, 3 MiB |",
+        "| n |  | 120 ms, 3 MiB |",
+    ]
