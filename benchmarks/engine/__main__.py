@@ -101,8 +101,9 @@ def compare(
             "error": errors[name],
             "samples": seconds[name],
         }
-        if "engine" in seconds:
-            ratios = pairwise_ratios(seconds[name], seconds["engine"])
+        ours = "command" if "command" in seconds else "engine"
+        if ours in seconds:
+            ratios = pairwise_ratios(seconds[name], seconds[ours])
             result["of_engine"] = asdict(summarize(ratios))
         results.append(result)
     return results
@@ -134,7 +135,8 @@ def show(console: Console, results: list[Result], contenders: list[str]) -> None
         key = (result["name"], result["batch"], result["threads"])
         row = rows.setdefault(key, {})
         text = f"{result['median'] * 1e3:.2f} ms"
-        if "of_engine" in result and result["contender"] != "engine":
+        is_ours = result["contender"] in ("engine", "command")
+        if "of_engine" in result and not is_ours:
             text += f"  {result['of_engine']['median']:.2f}x"
         row[result["contender"]] = text
     for (name, batch, threads), row in rows.items():

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import asyncio
 import importlib.metadata
+import importlib.util
+import json
 import os
 import shutil
 import time
@@ -22,6 +24,7 @@ import numpy as np
 import torch
 
 from benchmarks import zoo
+from benchmarks.engine import profile
 from benchmarks.engine.llama import llama
 from benchmarks.engine.weights import compress
 from benchmarks.worker import serve, settle, with_peak
@@ -50,18 +53,26 @@ def is_made(path: Path) -> bool:
 
 
 def asset(task: Task, bits: int | None = None) -> Path:
-    """The model as an asset, which the first to ask for it writes."""
-    name = task.name if bits is None else f"{task.name}-q{bits}"
-    path = task.folder / f"{name}.aimodel"
-    if not is_made(path):
-        import coreai_torch
+    """The model as an asset, which the first to ask for it writes.
 
-        shutil.rmtree(path, ignore_errors=True)
+    Where the official packages are not, as on machines that are lent, it is a .pt2.
+    """
+    name = task.name if bits is None else f"{task.name}-q{bits}"
+    can_convert = importlib.util.find_spec("coreai") is not None
+    path = task.folder / f"{name}.{'aimodel' if can_convert else 'pt2'}"
+    if not is_made(path):
+        if path.is_dir():
+            shutil.rmtree(path)
         module, inputs = task.built.module, task.built.inputs
         if bits is not None:
             compress(module, bits)
         with torch.no_grad():
             exported = torch.export.export(module, (), kwargs=inputs)
+        if not can_convert:
+            torch.export.save(exported, path)
+            return path
+        import coreai_torch
+
         exported = exported.run_decompositions(coreai_torch.get_decomp_table())
         converter = coreai_torch.TorchConverter()
         converter.add_exported_program(exported)
@@ -87,6 +98,35 @@ def engine(task: Task, bits: int | None = None, **options: Any) -> Call:
     function = corten.load(path, threads=task.threads, **options)["main"]
     inputs = arrays(task)
     return lambda: np.asarray(next(iter(function(inputs).values())))
+
+
+class Command:
+    """Ours, by the `corten` command: it wants nothing but a file.
+
+    A process for each round; what it takes to start and to load is not counted.
+    """
+
+    def __init__(self, task: Task, *options: str) -> None:
+        folder = task.folder / f"{task.name}-command"
+        folder.mkdir(exist_ok=True)
+        self._output = folder / f"outputs-{os.getpid()}.npz"
+        self._path = asset(task)
+        self._options = ["--threads", str(task.threads), *options]
+        np.savez(folder / "inputs.npz", **arrays(task))
+        self._options += ["--input", str(folder / "inputs.npz")]
+
+    def __call__(self) -> Array:
+        output = ["--output", self._output, "--quiet"]
+        profile.run("run", self._path, *self._options, *output)
+        with np.load(self._output) as outputs:
+            return next(iter(outputs.values()))
+
+    def round(self) -> tuple[float, int]:
+        """Seconds of a call, and how many calls that is of."""
+        limits = ["--warmup", "5", "--seconds", "0.5", "--json"]
+        text = profile.run("bench", self._path, *self._options, *limits)
+        (run,) = json.loads(text)["runs"]
+        return run["p50_ms"] / 1e3, len(run["times_ms"])
 
 
 def uncached(task: Task) -> Call:
@@ -119,23 +159,37 @@ def interpreter(task: Task) -> Call:
     return lambda: loop.run_until_complete(call())
 
 
-def eager(task: Task) -> Call:
+def _torch_model(
+    task: Task, dtype: torch.dtype
+) -> tuple[torch.nn.Module, dict[str, torch.Tensor]]:
+    """The module and its inputs, with their floats in `dtype`."""
+    inputs = {
+        name: tensor.to(dtype) if tensor.is_floating_point() else tensor
+        for name, tensor in task.built.inputs.items()
+    }
+    return task.built.module.to(dtype), inputs
+
+
+def eager(task: Task, dtype: torch.dtype = torch.float32) -> Call:
+    module, inputs = _torch_model(task, dtype)
+
     def call() -> Array:
         with torch.inference_mode():
-            return task.built.module(**task.built.inputs).numpy()
+            return module(**inputs).float().numpy()
 
     return call
 
 
-def compiled(task: Task) -> Call:
+def compiled(task: Task, dtype: torch.dtype = torch.float32) -> Call:
     import torch._inductor.config
 
     torch._inductor.config.freezing = True
-    module = torch.compile(task.built.module)
+    module, inputs = _torch_model(task, dtype)
+    module = torch.compile(module)
 
     def call() -> Array:
         with torch.no_grad():
-            return module(**task.built.inputs).numpy()
+            return module(**inputs).float().numpy()
 
     return call
 
@@ -220,9 +274,14 @@ CONTENDERS: dict[str, tuple[Callable[..., Call], tuple[str, ...]]] = {
     "engine-int8": (partial(engine, precision="int8"), ()),
     "engine-q8": (partial(engine, bits=8), ()),
     "engine-q4": (partial(engine, bits=4), ()),
+    "command": (Command, ()),
+    "command-bf16": (lambda task: Command(task, "--precision", "bf16"), ()),
+    "command-int8": (lambda task: Command(task, "--precision", "int8"), ()),
     "interpreter": (interpreter, ("coreai-core",)),
     "eager": (eager, ("torch",)),
     "compile": (compiled, ("torch",)),
+    "eager-bf16": (partial(eager, dtype=torch.bfloat16), ("torch",)),
+    "compile-bf16": (partial(compiled, dtype=torch.bfloat16), ("torch",)),
     "onnxruntime": (onnxruntime, ("onnxruntime",)),
     "openvino": (openvino, ("openvino",)),
     "openvino-bf16": (partial(openvino, precision="bf16"), ("openvino",)),
@@ -278,6 +337,9 @@ class Running:
 
     def run(self) -> dict[str, Any]:
         """Seconds of a call, the mean of as many as a round takes."""
+        if isinstance(self.call, Command):
+            seconds, count = self.call.round()
+            return {"seconds": seconds, "calls": count}
         count = 0
         start = time.perf_counter()
         while (elapsed := time.perf_counter() - start) < SHORTEST:
