@@ -2,7 +2,7 @@
 
 #include "Table.h"
 
-#include "Lowerings/Control/MetalKernel.h"
+#include "Emission/KernelNamespace.h"
 #include "ShapeRules/CallShapes.h"
 #include "ShapeRules/CheckedCall.h"
 

@@ -30,7 +30,7 @@ def lowerings(tables: Path) -> dict[str, dict[str, set[str]]]:
     """The operators of each lowering of each family, as calls spell them."""
     families = FAMILY.findall((tables / "Families.def").read_text())
     found: dict[str, dict[str, set[str]]] = {family: {} for family in families}
-    for name in ("AtenTable.def", "Undecomposed/Table.def"):
+    for name in ("AtenTable.def", "UndecomposedTable.def"):
         text = (tables / name).read_text()
         rows = ROW.findall(text)
         if len(rows) != len(re.findall(r"^ATEN\(", text, re.MULTILINE)):

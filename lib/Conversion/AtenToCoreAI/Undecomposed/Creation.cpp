@@ -2,9 +2,9 @@
 //
 // Tensors from sizes and numbers, and triangles.
 
-#include "Emission/Call.h"
 #include "Emission/DerivedOps.h"
 #include "Emission/DimExpr.h"
+#include "Undecomposed/Call.h"
 #include "Undecomposed/SameAs.h"
 
 #include "corten/Dialect/CoreAI/IR/CoreAIOps.h"

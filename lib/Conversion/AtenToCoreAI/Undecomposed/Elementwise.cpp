@@ -2,9 +2,9 @@
 //
 // Second names of elementwise operators, activations, and choices.
 
-#include "Emission/Call.h"
 #include "Emission/DerivedOps.h"
 #include "Emission/DimExpr.h"
+#include "Undecomposed/Call.h"
 #include "Undecomposed/SameAs.h"
 
 #include "corten/Dialect/CoreAI/IR/CoreAIOps.h"

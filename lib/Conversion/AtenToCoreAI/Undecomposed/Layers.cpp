@@ -2,9 +2,9 @@
 //
 // Layers of networks as users call them: convolutions, norms, pools, margins.
 
-#include "Emission/Call.h"
 #include "Emission/DerivedOps.h"
 #include "Emission/DimExpr.h"
+#include "Undecomposed/Call.h"
 #include "Undecomposed/SameAs.h"
 
 #include "corten/Dialect/CoreAI/IR/CoreAIOps.h"

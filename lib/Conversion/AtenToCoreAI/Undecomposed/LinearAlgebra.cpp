@@ -3,9 +3,9 @@
 // Products of tensors of any rank. A decomposition folds them into products of
 // matrices or batches of matrices; so do these.
 
-#include "Emission/Call.h"
 #include "Emission/DimExpr.h"
 #include "ShapeRules/Equation.h"
+#include "Undecomposed/Call.h"
 #include "Undecomposed/SameAs.h"
 
 #include "corten/Dialect/CoreAI/IR/CoreAIOps.h"

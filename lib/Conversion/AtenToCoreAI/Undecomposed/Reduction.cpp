@@ -3,8 +3,8 @@
 // Reductions in the forms that users call; a decomposition brings each to one
 // with all options.
 
-#include "Emission/Call.h"
 #include "Emission/DerivedOps.h"
+#include "Undecomposed/Call.h"
 #include "Undecomposed/SameAs.h"
 
 #include "corten/Dialect/CoreAI/IR/CoreAIOps.h"

@@ -3,8 +3,8 @@
 // Views, cuts and joins that a decomposition writes as view, permute,
 // split_with_sizes and cat.
 
-#include "Emission/Call.h"
 #include "Emission/DimExpr.h"
+#include "Undecomposed/Call.h"
 #include "Undecomposed/SameAs.h"
 
 #include "corten/Dialect/CoreAI/IR/CoreAIOps.h"

@@ -4,9 +4,7 @@
 // call knows, `torch._assert_async` of tensors, and bounds on sizes.
 
 #include "Emission/DerivedOps.h"
-#include "Table.h"
 #include "Walk/DebugRecorder.h"
-#include "Walk/LoweredNodes.h"
 #include "Walk/ProgramEmitter.h"
 
 #include "corten/Dialect/Plan/IR/PlanDialect.h"
@@ -15,17 +13,6 @@
 
 using namespace corten;
 using namespace mlir;
-
-llvm::DenseSet<const Node *> corten::loweredNodes(const Graph &graph,
-                                                  bool keepsAssertions) {
-  if (!keepsAssertions)
-    return liveNodes(graph);
-  Graph withAssertions = graph;
-  for (const Node *node : graph.nodes)
-    if (node->callee && isAssertion(node->callee->name))
-      withAssertions.outputs.push_back(Argument::node(node));
-  return liveNodes(withAssertions);
-}
 
 using Subjects = llvm::SmallSetVector<const Node *, 4>;
 

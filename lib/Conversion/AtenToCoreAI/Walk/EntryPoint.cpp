@@ -3,10 +3,10 @@
 // One exported program as one public graph: which placeholders are inputs,
 // weights and state, and what it returns.
 
+#include "LoweredNodes.h"
 #include "Walk/DebugRecorder.h"
 #include "Walk/GraphBuilder.h"
 #include "Walk/Interface.h"
-#include "Walk/LoweredNodes.h"
 #include "Walk/ProgramEmitter.h"
 
 #include "corten/Program/Outline.h"

@@ -3,10 +3,10 @@
 // Calls of modules that stay graphs of their own: each becomes a graph, private
 // and declared as a composite or public and plain, and an invocation of it.
 
+#include "LoweredNodes.h"
 #include "Walk/DebugRecorder.h"
 #include "Walk/Declaration.h"
 #include "Walk/GraphBuilder.h"
-#include "Walk/LoweredNodes.h"
 #include "Walk/ProgramEmitter.h"
 
 #include "corten/Program/Outline.h"

@@ -2,11 +2,12 @@
 //
 // The pass over the nodes of a graph.
 
+#include "Emission/KernelNamespace.h"
+#include "LoweredNodes.h"
 #include "Lowerings/Control/MetalKernel.h"
 #include "ShapeRules/CallShapes.h"
 #include "Table.h"
 #include "Walk/DebugRecorder.h"
-#include "Walk/LoweredNodes.h"
 #include "Walk/ProgramEmitter.h"
 
 #include "corten/Dialect/CoreAI/IR/CoreAIOps.h"

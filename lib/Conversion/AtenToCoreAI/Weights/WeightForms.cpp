@@ -2,7 +2,7 @@
 
 #include "Weights/WeightForms.h"
 
-#include "Walk/LoweredNodes.h"
+#include "LoweredNodes.h"
 #include "Weights/PackedWeights.h"
 
 #include "corten/Conversion/AtenToCoreAI/Conversion.h"

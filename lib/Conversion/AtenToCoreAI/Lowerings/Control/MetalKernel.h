@@ -11,9 +11,6 @@
 
 namespace corten {
 
-/// The namespace of the operator that makes vectors of sizes for kernels.
-inline constexpr llvm::StringRef kKernelSizesNamespace = "coreai_metal";
-
 /// Emits the kernel between copies into and out of Metal buffers. The call has
 /// the kernel's inputs, then the grid, the threadgroup, and one shape for each
 /// result.

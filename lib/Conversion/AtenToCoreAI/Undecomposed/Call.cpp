@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "Emission/Call.h"
+#include "Undecomposed/Call.h"
 
 #include "Table.h"
 

@@ -4,8 +4,8 @@
 // _softmax of the input in another type. The other's lowering runs at once, on
 // stand-ins for the nodes that it would see in a decomposed program.
 
-#ifndef CORTEN_LIB_CONVERSION_ATENTOCOREAI_EMISSION_CALL_H
-#define CORTEN_LIB_CONVERSION_ATENTOCOREAI_EMISSION_CALL_H
+#ifndef CORTEN_LIB_CONVERSION_ATENTOCOREAI_UNDECOMPOSED_CALL_H
+#define CORTEN_LIB_CONVERSION_ATENTOCOREAI_UNDECOMPOSED_CALL_H
 
 #include "Emission/ScalarExpr.h"
 
@@ -68,4 +68,4 @@ Argument listOf(llvm::ArrayRef<int64_t> values,
 
 } // namespace corten
 
-#endif // CORTEN_LIB_CONVERSION_ATENTOCOREAI_EMISSION_CALL_H
+#endif // CORTEN_LIB_CONVERSION_ATENTOCOREAI_UNDECOMPOSED_CALL_H

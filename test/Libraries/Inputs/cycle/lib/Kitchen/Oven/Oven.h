@@ -1,0 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "../Dough/Dough.h"
+#include "Timer.h"
