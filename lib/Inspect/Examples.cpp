@@ -100,7 +100,7 @@ corten::readExampleCall(const Pt2EntryPoint &entryPoint,
   if (!file)
     return file.takeError();
   llvm::Expected<std::optional<NamedWeights>> named =
-      NamedWeights::open(weights);
+      openWeights(weights);
   if (!named)
     return named.takeError();
   llvm::Expected<std::unique_ptr<Program>> program =

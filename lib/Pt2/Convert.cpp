@@ -56,7 +56,7 @@ corten::convertPt2(llvm::ArrayRef<Pt2EntryPoint> entryPoints,
   if (entryPoints.empty())
     return llvm::createStringError("no program to convert");
   llvm::Expected<std::optional<NamedWeights>> named =
-      NamedWeights::open(weights);
+      openWeights(weights);
   if (!named)
     return named.takeError();
   llvm::StringSet<> names;

@@ -2,8 +2,6 @@
 
 #include "Payload.h"
 
-#include "corten/Program/StridedMemory.h"
-
 #include "llvm/ADT/STLExtras.h"
 
 using namespace corten;
@@ -135,7 +133,7 @@ const SavedTensor *Payload::find(StringRef name) const {
 // Weights
 //===----------------------------------------------------------------------===//
 
-static StridedMemory memoryOf(const SavedTensor &tensor) {
+StridedMemory pt2::memoryOf(const SavedTensor &tensor) {
   return {tensor.shape, tensor.strides, tensor.offset,
           scalarTypeBits(tensor.dtype) / 8, tensor.storage};
 }
@@ -145,13 +143,4 @@ llvm::Expected<Bytes> pt2::elementsOf(const SavedTensor &tensor) {
   if (!elements)
     return elements;
   return alignedWeight(std::move(*elements));
-}
-
-llvm::Expected<int> pt2::addWeight(ProgramBuilder &builder,
-                                   const SavedTensor &tensor) {
-  llvm::Expected<AddedWeight> added =
-      corten::addWeight(builder, tensor.dtype, tensor.shape, memoryOf(tensor));
-  if (!added)
-    return added.takeError();
-  return added->index;
 }

@@ -10,7 +10,7 @@
 #include "Json.h"
 #include "Pickle.h"
 
-#include "corten/Program/Program.h"
+#include "corten/Program/StridedMemory.h"
 
 namespace corten::pt2 {
 
@@ -51,9 +51,8 @@ llvm::Error readTensorMeta(JsonValue meta, llvm::StringRef name,
 /// Fails if it reaches beyond its storage.
 llvm::Expected<Bytes> elementsOf(const SavedTensor &tensor);
 
-/// Registers a tensor as a weight. Fails as elementsOf() does.
-llvm::Expected<int> addWeight(ProgramBuilder &builder,
-                              const SavedTensor &tensor);
+/// Where the elements of a tensor lie. The tensor has to outlive it.
+StridedMemory memoryOf(const SavedTensor &tensor);
 
 } // namespace corten::pt2
 

@@ -5,7 +5,6 @@
 
 #include "ProgramReader.h"
 
-#include "corten/Program/Finish.h"
 #include "corten/Program/Functionalize.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -328,218 +327,99 @@ void ProgramReader::readGraph(JsonValue json, Scope &inner,
 // The signature
 //===----------------------------------------------------------------------===//
 
-/// The same for a weight that comes from elsewhere. What is wrong with it is
-/// told when all of them are known.
-llvm::Expected<int> ProgramReader::namedWeight(StringRef target,
-                                               const Node *node, bool isState) {
-  const ValueInfo &info = node->info();
-  if (!info.isTensor() ||
-      llvm::any_of(info.sizes, [](Size size) { return size.isDynamic(); }))
-    return llvm::createStringError("'" + target +
-                                   "' is no weight: its shape is not known");
-  auto shape =
-      llvm::map_to_vector(info.sizes, [](Size size) { return size.get(); });
-  return named->add(builder, target, info.dtype, shape, isState);
+static TensorIdentity identityOf(const SavedTensor &tensor) {
+  bool isKnown = tensor.hasData && !tensor.storage.data.empty();
+  return {isKnown ? tensor.storage.data.data() : nullptr, tensor.dtype,
+          tensor.offset, tensor.shape, tensor.strides};
 }
 
-/// Names of one tensor: where the file has its data, it says so.
-static bool isSame(const SavedTensor &a, const SavedTensor &b) {
-  return a.hasData && b.hasData && !a.storage.data.empty() &&
-         a.storage.data.data() == b.storage.data.data() &&
-         std::tie(a.dtype, a.offset, a.shape, a.strides) ==
-             std::tie(b.dtype, b.offset, b.shape, b.strides);
+/// Inputs that the program owns go by a name, in a member called after them.
+static bool hasName(StringRef kind) {
+  return llvm::is_contained(
+      {"parameter", "buffer", "tensor_constant", "custom_obj"}, kind);
 }
 
-/// Lets a weight that the folder lacks be one that it is tied to.
-void ProgramReader::tieAsSaved(const Payload &payload, StringRef target) {
-  const SavedTensor *tensor = payload.find(target);
-  if (!tensor || named->has(target))
-    return;
-  std::optional<StringRef> first;
-  for (StringRef other : payload.names())
-    if (named->has(other) && isSame(*tensor, *payload.find(other)) &&
-        (!first || other < *first))
-      first = other;
-  if (first)
-    named->tie(target, *first);
-}
-
-/// The index of a weight, which must be as the graph says, or -1 if its data is
-/// neither there nor needed. Parameters and buffers that are `isState` are in
-/// every checkpoint of the model.
-llvm::Expected<int> ProgramReader::weightOf(const Payload &payload,
-                                            StringRef target, const Node *node,
-                                            bool isState) {
-  const SavedTensor *tensor = payload.find(target);
-  if (named && isState)
-    tieAsSaved(payload, target);
-  if (named && (isState || named->has(target) || !tensor || !tensor->hasData))
-    return namedWeight(target, node, isState);
-  if (!tensor)
-    return llvm::createStringError("the archive has no tensor '" + target +
-                                   "'");
-  if (!tensor->hasData) {
-    if (!needsData)
-      return -1;
-    return llvm::createStringError(
-        "the weight '" + target + "' has no data: the model was on the meta " +
-        "device.\nFix: name the folder of safetensors that has the weights: " +
-        "--weights FOLDER, or weights= in Python");
-  }
-  const ValueInfo &info = node->info();
-  bool isSame =
-      info.isTensor() && info.dtype == tensor->dtype &&
-      llvm::equal(info.sizes, tensor->shape, [](Size size, int64_t extent) {
-        return !size.isDynamic() && size.get() == extent;
-      });
-  if (!isSame)
-    return llvm::createStringError("the tensor '" + target +
-                                   "' has another shape or type than the " +
-                                   "program says");
-  llvm::Expected<int> weight = addWeight(builder, *tensor);
-  if (!weight)
-    return llvm::createStringError("the tensor '" + target + "' " +
-                                   llvm::toString(weight.takeError()));
-  return weight;
-}
-
-void ProgramReader::readInput(JsonValue json,
-                              llvm::StringMap<const Node *> &owned) {
+void ProgramReader::readInput(JsonValue json) {
   auto [kind, value] = alternativeOf(json);
   llvm::SaveAndRestore here(context,
                             "input " + Twine(builder.inputs().size()).str());
-  InputSpec spec;
+  RecordedInput input;
+  input.kind = kind;
   JsonValue arg = value["arg"];
-  auto owner = [&](StringRef member, InputSpec::Kind specKind) {
-    spec.kind = specKind;
-    spec.target = builder.save(textOf(value[member], "name of a tensor"));
-    spec.node =
-        valueOf(arg["name"]).isNone() ? nullptr : valueOf(arg["name"]).asNode();
-  };
-  auto addWeight = [&](const Payload &payload, bool isState) {
-    if (hasFailed())
-      return;
-    llvm::Expected<int> weight =
-        weightOf(payload, spec.target, spec.node, isState);
-    if (weight)
-      spec.weight = *weight;
-    else
-      fail(Twine(llvm::toString(weight.takeError())));
-  };
+  std::string target;
+  const SavedTensor *saved = nullptr;
   if (kind == "user_input") {
     Argument argument = readArgument(arg);
     if (argument.isValue())
-      spec.node = argument.asNode();
-  } else if (kind == "parameter") {
-    owner("parameter_name", InputSpec::Kind::Parameter);
-    addWeight(weights, /*isState=*/true);
-    owned[spec.target] = spec.node;
-  } else if (kind == "buffer") {
-    owner("buffer_name", InputSpec::Kind::Buffer);
-    bool isPersistent = value["persistent"].boolean().value_or(true);
-    addWeight(isPersistent ? weights : constants, /*isState=*/isPersistent);
-    owned[spec.target] = spec.node;
-  } else if (kind == "tensor_constant") {
-    owner("tensor_constant_name", InputSpec::Kind::Constant);
-    addWeight(constants, /*isState=*/false);
-  } else if (kind == "custom_obj") {
-    owner("custom_obj_name", InputSpec::Kind::CustomObject);
+      input.node = argument.asNode();
   } else if (kind == "token") {
-    spec.kind = InputSpec::Kind::Token;
-    spec.node = scope->values.lookup(arg["name"].string().value_or(""));
-  } else if (kind != "constant_input") {
-    // A constant is burnt into the graph: it has no node.
-    fail("an input of the unknown kind '" + kind + "'");
+    input.node = scope->values.lookup(arg["name"].string().value_or(""));
+  } else if (hasName(kind)) {
+    input.target = target = textOf(value[kind + "_name"], "name of a tensor");
+    Argument argument = valueOf(arg["name"]);
+    if (argument.isValue())
+      input.node = argument.asNode();
+    input.isPersistent = value["persistent"].boolean().value_or(true);
+    bool isConstant = kind == "tensor_constant" || !input.isPersistent;
+    saved = (isConstant ? constants : weights).find(target);
   }
-  builder.addInput(spec);
+  if (hasFailed())
+    return;
+  auto memory = [&]() -> llvm::Expected<StridedMemory> {
+    return memoryOf(*saved);
+  };
+  ProgramTensor tensor;
+  if (saved) {
+    tensor = {saved->dtype, saved->shape, saved->hasData, memory};
+    input.tensor = &tensor;
+  }
+  if (llvm::Error error = signature.addInput(input))
+    fail(std::move(error));
 }
 
-void ProgramReader::readOutput(JsonValue json,
-                               const llvm::StringMap<const Node *> &owned) {
+void ProgramReader::readOutput(JsonValue json) {
   auto [kind, value] = alternativeOf(json);
   llvm::SaveAndRestore here(context,
                             "output " + Twine(builder.outputs().size()).str());
-  OutputSpec spec;
+  RecordedOutput output;
+  output.kind = kind;
   JsonValue arg = value["arg"];
-  auto state = [&](StringRef member, OutputSpec::Kind specKind,
-                   const llvm::StringMap<const Node *> &table) {
-    spec.kind = specKind;
-    spec.value = valueOf(arg["name"]);
-    std::string target = textOf(value[member], "name of a state");
-    spec.mutated = table.lookup(target);
-    if (!spec.mutated || spec.mutated->kind != Node::Kind::Placeholder)
-      fail("'" + target + "' is no state");
-  };
+  std::string target;
   if (kind == "user_output") {
-    // Python values are burnt into the graph.
-    Argument argument = readArgument(arg);
-    if (argument.isValue())
-      spec.value = argument;
-  } else if (kind == "loss_output") {
-    spec.value = valueOf(arg["name"]);
-  } else if (kind == "buffer_mutation") {
-    state("buffer_name", OutputSpec::Kind::BufferMutation, owned);
-  } else if (kind == "parameter_mutation") {
-    state("parameter_name", OutputSpec::Kind::ParameterMutation, owned);
-  } else if (kind == "user_input_mutation") {
-    state("user_input_name", OutputSpec::Kind::UserInputMutation,
-          scope->values);
-  } else if (kind == "token") {
-    spec.kind = OutputSpec::Kind::Token;
-  } else if (StringRef(kind).starts_with("gradient_")) {
-    fail("a gradient: only programs for inference can be converted");
-  } else {
-    fail("an output of the unknown kind '" + kind + "'");
+    output.value = readArgument(arg);
+  } else if (kind != "token" && arg["name"].isString()) {
+    output.value = valueOf(arg["name"]);
+    // "buffer_mutation" has a "buffer_name".
+    std::string owner = StringRef(kind).rsplit('_').first.str();
+    output.target = target = value[owner + "_name"].string().value_or("");
   }
-  builder.addOutput(spec);
+  if (hasFailed())
+    return;
+  if (llvm::Error error = signature.addOutput(output))
+    fail(std::move(error));
 }
 
-void ProgramReader::readSignature(JsonValue signature) {
-  if (!signature["input_specs"].isArray() ||
-      !signature["output_specs"].isArray()) {
+void ProgramReader::readSignature(JsonValue json) {
+  if (!json["input_specs"].isArray() || !json["output_specs"].isArray()) {
     fail("a program without a signature");
     return;
   }
-  llvm::StringMap<const Node *> owned;
-  for (JsonValue spec : signature["input_specs"].elements()) {
-    readInput(spec, owned);
+  for (const Payload *payload : {&weights, &constants})
+    for (StringRef name : payload->names())
+      chosen.know(name, identityOf(*payload->find(name)));
+  for (JsonValue spec : json["input_specs"].elements()) {
+    readInput(spec);
     if (hasFailed())
       return;
   }
-  if (named) {
-    llvm::for_each(weights.names(), [&](StringRef name) { named->know(name); });
-    llvm::for_each(constants.names(),
-                   [&](StringRef name) { named->know(name); });
-    if (llvm::Error error = named->check()) {
-      fail(std::move(error));
-      return;
-    }
-  }
-  for (JsonValue spec : signature["output_specs"].elements()) {
-    readOutput(spec, owned);
+  for (JsonValue spec : json["output_specs"].elements()) {
+    readOutput(spec);
     if (hasFailed())
       return;
   }
   // What comes before the program is finished relies on it.
-  if (llvm::Error error = checkSignature(builder.building()))
+  if (llvm::Error error = signature.finish())
     fail(std::move(error));
-}
-
-/// Refuses calls with an object of a class of the user's, also those whose
-/// results nobody needs: what they do to the object would be lost.
-void ProgramReader::checkObjects() {
-  llvm::DenseMap<const Node *, StringRef> objects;
-  for (const InputSpec &input : builder.inputs())
-    if (input.kind == InputSpec::Kind::CustomObject)
-      objects[input.node] = input.target;
-  for (const Node *node : builder.mainGraph().nodes)
-    forEachOperand(node->arguments, [&](const Node *operand) {
-      if (auto object = objects.find(operand); object != objects.end())
-        fail("call '" + node->name + "': " + node->callee->printedName() +
-             " uses '" + object->second +
-             "', an object of a class of its own, which has no form in an "
-             "asset");
-    });
 }
 
 void ProgramReader::readRanges(JsonValue ranges) {
@@ -572,21 +452,20 @@ ProgramReader::read(JsonValue root,
   JsonValue module = root["graph_module"];
   if (!hasFailed()) {
     // The signature speaks of values of the graph.
-    JsonValue json = module["graph"], signature = module["signature"];
+    JsonValue json = module["graph"], specs = module["signature"];
     Scope top;
     top.graph = &builder.mainGraph();
-    readGraph(json, top, signature["input_specs"]);
+    readGraph(json, top, specs["input_specs"]);
     llvm::SaveAndRestore here(scope, &top);
     if (!hasFailed())
-      readSignature(signature);
+      readSignature(specs);
     readRanges(root["range_constraints"]);
   }
   if (llvm::Error error = problem.take())
     return error;
   if (!isFunctional)
     return builder.finish();
-  checkObjects();
-  if (llvm::Error error = problem.take())
+  if (llvm::Error error = checkObjects(builder.building()))
     return error;
 
   // A decomposition leaves no regions without gradients or with automatic

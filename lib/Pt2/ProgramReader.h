@@ -12,7 +12,8 @@
 #include "corten/Program/Arguments.h"
 #include "corten/Program/MemoryLayout.h"
 #include "corten/Program/Program.h"
-#include "corten/Pt2/Safetensors.h"
+#include "corten/Program/Signature.h"
+#include "corten/Program/Weights.h"
 #include "corten/Support/FirstError.h"
 
 #include "llvm/ADT/STLFunctionalExtras.h"
@@ -27,12 +28,11 @@ std::pair<std::string, JsonValue> alternativeOf(JsonValue json);
 /// returned until then only has to be harmless.
 class ProgramReader {
 public:
-  /// Parameters and buffers come from `named` where it is given. Without
-  /// `needsData`, those that have none are left out.
+  /// See ProgramWeights for `named` and `needsData`.
   ProgramReader(const Payload &weights, const Payload &constants,
                 NamedWeights *named = nullptr, bool needsData = true)
-      : weights(weights), constants(constants), named(named),
-        needsData(needsData) {}
+      : weights(weights), constants(constants), chosen(named, needsData),
+        signature(builder, chosen) {}
 
   llvm::Expected<std::unique_ptr<Program>>
   read(JsonValue root, llvm::function_ref<bool(const Operator &)> isFunctional);
@@ -96,14 +96,8 @@ private:
 
   // The signature.
   void readSignature(JsonValue signature);
-  void readInput(JsonValue json, llvm::StringMap<const Node *> &owned);
-  void readOutput(JsonValue json, const llvm::StringMap<const Node *> &owned);
-  llvm::Expected<int> weightOf(const Payload &payload, llvm::StringRef target,
-                               const Node *node, bool isState);
-  void tieAsSaved(const Payload &payload, llvm::StringRef target);
-  llvm::Expected<int> namedWeight(llvm::StringRef target, const Node *node,
-                                  bool isState);
-  void checkObjects();
+  void readInput(JsonValue json);
+  void readOutput(JsonValue json);
   void readRanges(JsonValue ranges);
 
   // Memory.
@@ -111,9 +105,9 @@ private:
 
   const Payload &weights;
   const Payload &constants;
-  NamedWeights *named;
-  bool needsData;
+  ProgramWeights chosen;
   ProgramBuilder builder;
+  SignatureBuilder signature;
   Scope *scope = nullptr;
   FirstError problem;
   /// What is read at the moment, for messages.

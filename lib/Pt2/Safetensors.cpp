@@ -83,7 +83,7 @@ static llvm::Expected<StringRef> splitHeader(StringRef &file) {
 }
 
 /// How many bytes the elements take; none for a shape that is none.
-static std::optional<int64_t> sizeOf(const SafetensorsFolder::Tensor &tensor) {
+static std::optional<int64_t> sizeOf(const TensorFolder::Tensor &tensor) {
   int64_t size = scalarTypeBits(tensor.dtype) / 8;
   for (int64_t extent : tensor.shape)
     if (extent < 0 || llvm::MulOverflow(size, extent, size))
@@ -93,7 +93,7 @@ static std::optional<int64_t> sizeOf(const SafetensorsFolder::Tensor &tensor) {
 
 /// Reads a tensor's entry; its bytes are a part of `data`.
 static llvm::Error readEntry(JsonValue entry, const SharedBytes &data,
-                             SafetensorsFolder::Tensor &tensor) {
+                             TensorFolder::Tensor &tensor) {
   std::string type = entry["dtype"].string().value_or("");
   std::optional<ScalarType> dtype = typeOf(type);
   if (!dtype)
@@ -132,10 +132,11 @@ checkOverlaps(llvm::ArrayRef<std::pair<StringRef, std::string>> tensors) {
   return llvm::Error::success();
 }
 
-llvm::Error
-SafetensorsFolder::readFile(StringRef file,
+/// Reads the header of a file. Of what is in several, `index` says which file
+/// has it, by name; without one that is an error.
+static llvm::Error readFile(TensorFolder &folder, StringRef file,
                             const llvm::StringMap<std::string> *index) {
-  llvm::SmallString<256> where(folder);
+  llvm::SmallString<256> where(folder.path());
   path::append(where, file);
   auto failed = [&](llvm::Error error) {
     return llvm::createStringError("'" + where +
@@ -154,7 +155,7 @@ SafetensorsFolder::readFile(StringRef file,
   for (const auto &[name, entry] : document->root().members()) {
     if (name == "__metadata__")
       continue;
-    Tensor tensor;
+    TensorFolder::Tensor tensor;
     tensor.file = file.str();
     if (llvm::Error error = readEntry(entry, *data, tensor))
       return failed(llvm::createStringError("the tensor '" + name + "' " +
@@ -166,17 +167,16 @@ SafetensorsFolder::readFile(StringRef file,
       if (found == index->end() || found->second != file)
         continue;
     }
-    auto [known, isNew] = tensors.try_emplace(name, std::move(tensor));
-    if (!isNew)
+    if (const TensorFolder::Tensor *known = folder.add(name, std::move(tensor)))
       return failed(llvm::createStringError(
-          "the tensor '" + name + "' is also in '" + known->second.file + "'"));
+          "the tensor '" + name + "' is also in '" + known->file + "'"));
   }
   if (llvm::Error error = checkOverlaps(places))
     return failed(std::move(error));
   return llvm::Error::success();
 }
 
-llvm::Error SafetensorsFolder::readIndex(StringRef file) {
+static llvm::Error readIndex(TensorFolder &folder, StringRef file) {
   llvm::Expected<SharedBytes> text = mapFile(file);
   if (!text)
     return llvm::createStringError("cannot read '" + file +
@@ -202,35 +202,18 @@ llvm::Error SafetensorsFolder::readIndex(StringRef file) {
   llvm::sort(files);
   files.erase(llvm::unique(files), files.end());
   for (const std::string &part : files)
-    if (llvm::Error error = readFile(part, &index))
+    if (llvm::Error error = readFile(folder, part, &index))
       return error;
   for (const auto &entry : index)
-    if (!find(entry.getKey()))
+    if (!folder.find(entry.getKey()))
       return llvm::createStringError("'" + file + "': the tensor '" +
                                      entry.getKey() + "' is not in '" +
                                      entry.getValue() + "'");
   return llvm::Error::success();
 }
 
-llvm::Expected<std::shared_ptr<const SafetensorsFolder>>
-SafetensorsFolder::open(StringRef given) {
-  auto result = std::make_shared<SafetensorsFolder>();
-  result->folder = given.str();
-  auto finish = [&](llvm::Error error)
-      -> llvm::Expected<std::shared_ptr<const SafetensorsFolder>> {
-    if (error)
-      return std::move(error);
-    return std::move(result);
-  };
-  if (fs::is_regular_file(given)) {
-    StringRef parent = path::parent_path(given);
-    result->folder = parent.empty() ? "." : parent.str();
-    return finish(result->readFile(path::filename(given), nullptr));
-  }
-  llvm::SmallString<256> index(given);
-  path::append(index, kIndex);
-  if (fs::exists(index))
-    return finish(result->readIndex(index));
+/// The files of a folder without an index.
+static llvm::Expected<std::vector<std::string>> listFiles(StringRef given) {
   std::vector<std::string> files;
   std::error_code code;
   for (fs::directory_iterator entry(given, code), end; !code && entry != end;
@@ -243,155 +226,49 @@ SafetensorsFolder::open(StringRef given) {
   if (files.empty())
     return llvm::createStringError("'" + given + "' has no .safetensors files");
   llvm::sort(files);
-  for (const std::string &file : files)
-    if (llvm::Error error = result->readFile(file, nullptr))
-      return finish(std::move(error));
-  return finish(llvm::Error::success());
+  return files;
 }
 
-const SafetensorsFolder::Tensor *SafetensorsFolder::find(StringRef name) const {
-  auto found = tensors.find(name);
-  return found == tensors.end() ? nullptr : &found->second;
-}
-
-std::vector<StringRef> SafetensorsFolder::names() const {
-  auto names = llvm::to_vector(tensors.keys());
-  llvm::sort(names);
-  return {names.begin(), names.end()};
-}
-
-//===----------------------------------------------------------------------===//
-// Programs
-//===----------------------------------------------------------------------===//
-
-static std::string describe(ScalarType dtype, llvm::ArrayRef<int64_t> shape) {
-  std::string text = scalarTypeName(dtype).str() + "[";
-  llvm::raw_string_ostream os(text);
-  llvm::interleaveComma(shape, os);
-  return text + "]";
+llvm::Expected<std::shared_ptr<const TensorFolder>>
+corten::openSafetensors(StringRef given) {
+  if (fs::is_regular_file(given)) {
+    StringRef parent = path::parent_path(given);
+    auto folder =
+        std::make_shared<TensorFolder>(parent.empty() ? "." : parent.str());
+    if (llvm::Error error = readFile(*folder, path::filename(given), nullptr))
+      return error;
+    return folder;
+  }
+  auto folder = std::make_shared<TensorFolder>(given.str());
+  llvm::SmallString<256> index(given);
+  path::append(index, kIndex);
+  if (fs::exists(index)) {
+    if (llvm::Error error = readIndex(*folder, index))
+      return error;
+    return folder;
+  }
+  llvm::Expected<std::vector<std::string>> files = listFiles(given);
+  if (!files)
+    return files.takeError();
+  for (const std::string &file : *files)
+    if (llvm::Error error = readFile(*folder, file, nullptr))
+      return error;
+  return folder;
 }
 
 llvm::Expected<std::optional<NamedWeights>>
-NamedWeights::open(const WeightSource &source) {
+corten::openWeights(const WeightSource &source) {
   if (source.folder.empty()) {
     if (!source.tied.empty())
       return llvm::createStringError(
           "weights are tied to those of a folder, and there is none");
     return std::nullopt;
   }
-  auto folder = SafetensorsFolder::open(source.folder);
+  auto folder = openSafetensors(source.folder);
   if (!folder)
     return folder.takeError();
-  NamedWeights named(std::move(*folder));
-  named.takesTies = true;
+  NamedWeights named(std::move(*folder), /*takesTies=*/true);
   for (const TiedWeight &weight : source.tied)
     named.tie(weight.name, weight.stored);
   return named;
-}
-
-const SafetensorsFolder::Tensor *NamedWeights::find(StringRef name) const {
-  if (const SafetensorsFolder::Tensor *own = folder->find(name))
-    return own;
-  auto found = tied.find(name);
-  return found == tied.end() ? nullptr : folder->find(found->second);
-}
-
-/// What is not there may be tied to something of its type and shape that is.
-void NamedWeights::noteMissing(StringRef name, ScalarType dtype,
-                               llvm::ArrayRef<int64_t> shape) {
-  missing.push_back(name.str());
-  std::vector<StringRef> alike;
-  for (StringRef other : folder->names()) {
-    const SafetensorsFolder::Tensor &tensor = *folder->find(other);
-    if (tensor.dtype == dtype && llvm::ArrayRef(tensor.shape) == shape)
-      alike.push_back(other);
-  }
-  if (!alike.empty())
-    possibleTies.push_back(
-        (name + "=" + (alike.size() == 1 ? alike.front() : "OTHER")).str());
-}
-
-int NamedWeights::add(ProgramBuilder &builder, StringRef name, ScalarType dtype,
-                      llvm::ArrayRef<int64_t> shape, bool isState) {
-  know(name);
-  const SafetensorsFolder::Tensor *tensor = find(name);
-  if (!tensor) {
-    if (isState)
-      noteMissing(name, dtype, shape);
-    else
-      missingConstants.push_back(name.str());
-    return -1;
-  }
-  if (auto tie = tied.find(name); tie != tied.end())
-    know(tie->second);
-  if (tensor->dtype != dtype || llvm::ArrayRef(tensor->shape) != shape) {
-    misshapen.push_back(
-        (name + " is " + describe(tensor->dtype, tensor->shape) + " in " +
-         tensor->file + ", and " + describe(dtype, shape) + " in the program")
-            .str());
-    return -1;
-  }
-  llvm::SmallVector<int64_t> strides(shape.size());
-  int64_t stride = 1;
-  for (auto [extent, step] : llvm::reverse(llvm::zip_equal(shape, strides))) {
-    step = stride;
-    stride *= extent;
-  }
-  StridedMemory memory{shape, strides, 0, scalarTypeBits(dtype) / 8,
-                       tensor->bytes};
-  llvm::Expected<AddedWeight> added = addWeight(builder, dtype, shape, memory);
-  if (added)
-    return added->index;
-  misshapen.push_back((name + " " + llvm::toString(added.takeError())).str());
-  return -1;
-}
-
-/// "  missing (2): a, b", and no more than a screen of them.
-static void list(llvm::raw_ostream &os, StringRef what,
-                 llvm::ArrayRef<std::string> items, StringRef separator) {
-  constexpr size_t kShown = 12;
-  if (items.empty())
-    return;
-  os << "\n  " << what << " (" << items.size() << "): ";
-  llvm::interleave(items.take_front(kShown), os, separator);
-  if (items.size() > kShown)
-    os << separator << "...";
-}
-
-llvm::Error NamedWeights::check() const {
-  if (missing.empty() && missingConstants.empty() && misshapen.empty())
-    return llvm::Error::success();
-  std::string text;
-  llvm::raw_string_ostream os(text);
-  os << "the weights in '" << folder->path() << "' are not the program's";
-  list(os, "missing", missing, ", ");
-  list(os, "of another type or shape", misshapen, "\n    ");
-  list(os, "in no checkpoint, and without data in the program",
-       missingConstants, ", ");
-  if (takesTies && !possibleTies.empty())
-    os << "\n  Fix: if the model ties weights, say which ones, as in --tied "
-       << possibleTies.front() << ", or tied= in Python";
-  if (!missingConstants.empty())
-    os << "\n  Fix: give the program their values after the export, "
-          "exported_program.constants[name] = value";
-  return llvm::createStringError(text);
-}
-
-llvm::Error NamedWeights::checkAllKnown() const {
-  for (StringRef name : tied.keys())
-    if (!known.contains(name))
-      return llvm::createStringError("no program has the weight '" + name +
-                                     "', which is said to be tied to '" +
-                                     tied.lookup(name) + "'");
-  std::vector<std::string> extra;
-  for (StringRef name : folder->names())
-    if (!known.contains(name))
-      extra.push_back(name.str());
-  if (extra.empty())
-    return llvm::Error::success();
-  std::string text;
-  llvm::raw_string_ostream os(text);
-  os << "'" << folder->path() << "' has weights that the program lacks";
-  list(os, "extra", extra, ", ");
-  return llvm::createStringError(text);
 }

@@ -11,6 +11,7 @@ namespace corten::bindings {
 
 void bindModules(nanobind::module_ &module);
 void bindProgram(nanobind::module_ &module);
+void bindWeights(nanobind::module_ &module);
 void bindMetal(nanobind::module_ &module);
 void bindAsset(nanobind::module_ &module);
 void bindEngine(nanobind::module_ &module);

@@ -10,6 +10,7 @@ NB_MODULE(_native, module) {
   module.doc() = "The C++ side of both packages.";
   corten::bindings::watchForTheEnd();
   corten::bindings::bindModules(module);
+  corten::bindings::bindWeights(module);
   corten::bindings::bindProgram(module);
   corten::bindings::bindMetal(module);
   corten::bindings::bindConversion(module);

@@ -6,14 +6,14 @@
 #include "Bindings.h"
 #include "Errors.h"
 #include "KeepAlive.h"
+#include "TorchTensors.h"
 
 #include "corten/Program/Arguments.h"
 #include "corten/Program/Functionalize.h"
 #include "corten/Program/MemoryLayout.h"
 #include "corten/Program/Outline.h"
 #include "corten/Program/Program.h"
-#include "corten/Program/StridedMemory.h"
-#include "corten/Pt2/Safetensors.h"
+#include "corten/Program/Signature.h"
 
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
@@ -57,12 +57,16 @@ namespace {
 class PyProgramBuilder {
 public:
   PyProgramBuilder(nb::object tensorType, nb::object dtypeType,
-                   nb::object symInt, nb::object symFloat, nb::object symBool)
+                   nb::object symInt, nb::object symFloat, nb::object symBool,
+                   std::shared_ptr<TensorFolder> folder)
       : tensorType(std::move(tensorType)), dtypeType(std::move(dtypeType)),
         symInt(std::move(symInt)), symFloat(std::move(symFloat)),
-        symBool(std::move(symBool)) {
+        symBool(std::move(symBool)), named(namedWeights(std::move(folder))),
+        weights(named ? &*named : nullptr), signature(builder, weights) {
     graphs.push_back(&builder.mainGraph());
   }
+  PyProgramBuilder(const PyProgramBuilder &) = delete;
+  PyProgramBuilder &operator=(const PyProgramBuilder &) = delete;
 
   size_t addOperator(std::string_view nameSpace, std::string_view name) {
     operators.push_back(
@@ -131,17 +135,17 @@ public:
 
   /// A `get_attr` node that refers to a tensor.
   void addConstant(nb::handle key, std::string_view name, nb::handle value,
-                   int weight) {
+                   const nb::tuple &tensor) {
     Node &node =
         builder.addNode(*graphs.back(), Node::Kind::Attribute, textOf(name));
     setValue(node, value);
     nodes[key.ptr()] = &node;
-    InputSpec spec;
-    spec.kind = InputSpec::Kind::Constant;
-    spec.node = &node;
-    spec.target = node.name;
-    spec.weight = weight;
-    builder.addInput(spec);
+    addConstantInput(node, tensor);
+  }
+
+  /// A placeholder that stands for a tensor of no signature.
+  void addConstantOf(nb::handle key, const nb::tuple &tensor) {
+    addConstantInput(*findNode(key), tensor);
   }
 
   void setOutputs(nb::handle values) {
@@ -161,57 +165,34 @@ public:
     graphs.pop_back();
   }
 
-  /// `tensor` is the memory of a weight of that type and shape.
-  int addWeight(nb::object tensor, nb::handle dtype,
-                const std::vector<int64_t> &shape) {
-    auto numbers = [](const nb::object &list) {
-      return nb::cast<std::vector<int64_t>>(list);
-    };
-    std::vector<int64_t> extents = numbers(tensor.attr("shape"));
-    std::vector<int64_t> strides = numbers(tensor.attr("stride")());
-    nb::object storage = tensor.attr("untyped_storage")();
-    auto address = nb::cast<uintptr_t>(storage.attr("data_ptr")());
-    StridedMemory memory;
-    memory.shape = extents;
-    memory.strides = strides;
-    memory.offset = nb::cast<int64_t>(tensor.attr("storage_offset")());
-    memory.elementBytes = nb::cast<size_t>(tensor.attr("itemsize"));
-    // NOLINTNEXTLINE(performance-no-int-to-ptr): torch gives addresses as ints.
-    memory.storage.data = StringRef(reinterpret_cast<const char *>(address),
-                                    nb::cast<size_t>(storage.attr("nbytes")()));
-    memory.storage.owner = bindings::keepAlive(std::move(tensor));
-    llvm::Expected<AddedWeight> added =
-        corten::addWeight(builder, dtypeOf(dtype.ptr()), shape, memory);
-    raise(added.takeError());
-    hasCopies |= added->isCopy;
-    return added->index;
+  void know(std::string_view name, nb::handle tensor, bool hasData) {
+    weights.know(textOf(name), bindings::identityOf(tensor, hasData));
   }
 
-  /// The same for a tensor in a file; -1 for one that is missing or of another
-  /// type or shape, which `weights` then knows.
-  int addNamedWeight(NamedWeights &weights, std::string_view name,
-                     nb::handle dtype, const std::vector<int64_t> &shape,
-                     bool isState) {
-    return weights.add(builder, textOf(name), dtypeOf(dtype.ptr()), shape,
-                       isState);
+  void addInput(std::string_view kind, nb::handle node, std::string_view target,
+                bool isPersistent, std::optional<nb::tuple> tensor) {
+    RecordedInput input;
+    input.kind = textOf(kind);
+    input.node = findNode(node);
+    input.target = textOf(target);
+    input.isPersistent = isPersistent;
+    if (!tensor)
+      return raise(signature.addInput(input));
+    withTensor(*tensor, [&](const ProgramTensor &given) {
+      input.tensor = &given;
+      raise(signature.addInput(input));
+    });
   }
 
-  void addInput(InputSpec::Kind kind, nb::handle node, std::string_view target,
-                int weight) {
-    InputSpec spec;
-    spec.kind = kind;
-    spec.node = findNode(node);
-    spec.target = builder.save(textOf(target));
-    spec.weight = weight;
-    builder.addInput(spec);
+  void addOutput(std::string_view kind, nb::handle value,
+                 std::string_view target) {
+    raise(signature.addOutput(
+        {textOf(kind), decode(value.ptr()), textOf(target)}));
   }
 
-  void addOutput(OutputSpec::Kind kind, nb::handle value, nb::handle mutated) {
-    OutputSpec spec;
-    spec.kind = kind;
-    spec.value = decode(value.ptr());
-    spec.mutated = findNode(mutated);
-    builder.addOutput(spec);
+  void finishSignature() {
+    raise(signature.finish());
+    raise(checkObjects(builder.building()));
   }
 
   void setRange(std::string_view expression, std::optional<int64_t> min,
@@ -238,9 +219,50 @@ public:
     return std::move(*program);
   }
 
-  bool hasCopies = false;
+  bool hasCopies() const { return isSomeCopied || signature.hasCopies(); }
 
 private:
+  static std::optional<NamedWeights>
+  namedWeights(std::shared_ptr<TensorFolder> folder) {
+    if (!folder)
+      return std::nullopt;
+    return NamedWeights(std::move(folder));
+  }
+
+  /// Calls `use` with what the walker says of a tensor: (memory, type, shape,
+  /// whether there is data).
+  void withTensor(const nb::tuple &given,
+                  llvm::function_ref<void(const ProgramTensor &)> use) {
+    std::optional<bindings::TensorMemory> memory;
+    auto read = [&]() -> llvm::Expected<StridedMemory> {
+      try {
+        memory.emplace(nb::object(given[0]));
+        isSomeCopied |= memory->isBroughtHere();
+        return memory->get();
+      } catch (nb::python_error &error) {
+        return llvm::createStringError(error.what());
+      }
+    };
+    auto shape = nb::cast<std::vector<int64_t>>(given[2]);
+    nb::object dtype = given[1];
+    use({dtypeOf(dtype.ptr()), shape, nb::cast<bool>(given[3]), read});
+  }
+
+  /// A tensor that the graph has and the signature does not know.
+  void addConstantInput(const Node &node, const nb::tuple &tensor) {
+    InputSpec spec;
+    spec.kind = InputSpec::Kind::Constant;
+    spec.node = &node;
+    spec.target = node.name;
+    withTensor(tensor, [&](const ProgramTensor &given) {
+      AddedWeight added =
+          bindings::unwrap(weights.addOwn(builder, node.name, given));
+      spec.weight = added.index;
+      isSomeCopied |= added.isCopy;
+    });
+    builder.addInput(spec);
+  }
+
   /// What torch says of a node's result. It may be asked for more of it later.
   void setValue(Node &node, nb::handle value) {
     node.results = decodeInfos(value.ptr(), node.returnsTuple);
@@ -255,14 +277,9 @@ private:
 
   ScalarType dtypeOf(PyObject *dtype) {
     auto found = dtypes.find(dtype);
-    if (found != dtypes.end())
-      return found->second;
-    std::string name = nb::cast<std::string>(nb::str(nb::handle(dtype)));
-    std::optional<ScalarType> type = scalarTypeFromName(name);
-    if (!type)
-      throw nb::value_error(
-          ("Core AI has no equivalent of the dtype " + name).c_str());
-    return dtypes[dtype] = *type;
+    if (found == dtypes.end())
+      found = dtypes.emplace(dtype, bindings::scalarTypeOf(dtype)).first;
+    return found->second;
   }
 
   /// Stack traces are shared between the nodes of one decomposed operator.
@@ -448,6 +465,10 @@ private:
 
   ProgramBuilder builder;
   nb::object tensorType, dtypeType, symInt, symFloat, symBool;
+  std::optional<NamedWeights> named;
+  ProgramWeights weights;
+  SignatureBuilder signature;
+  bool isSomeCopied = false;
   struct Callee {
     const Operator *op = nullptr;
     /// Of an overload of torch's.
@@ -498,86 +519,12 @@ void corten::bindings::bindProgram(nb::module_ &module) {
         return bytes;
       });
 
-  nb::enum_<InputSpec::Kind>(module, "InputKind")
-      .value("USER_INPUT", InputSpec::Kind::UserInput)
-      .value("PARAMETER", InputSpec::Kind::Parameter)
-      .value("BUFFER", InputSpec::Kind::Buffer)
-      .value("CONSTANT_TENSOR", InputSpec::Kind::Constant)
-      .value("CUSTOM_OBJ", InputSpec::Kind::CustomObject)
-      .value("TOKEN", InputSpec::Kind::Token);
-  nb::enum_<OutputSpec::Kind>(module, "OutputKind")
-      .value("USER_OUTPUT", OutputSpec::Kind::UserOutput)
-      .value("PARAMETER_MUTATION", OutputSpec::Kind::ParameterMutation)
-      .value("BUFFER_MUTATION", OutputSpec::Kind::BufferMutation)
-      .value("USER_INPUT_MUTATION", OutputSpec::Kind::UserInputMutation)
-      .value("TOKEN", OutputSpec::Kind::Token);
-
-  nb::class_<SafetensorsFolder>(module, "SafetensorsFolder",
-                                "The tensors of a folder, which are mapped.")
-      .def(
-          "read",
-          [](const SafetensorsFolder &self,
-             std::string_view name) -> nb::object {
-            const SafetensorsFolder::Tensor *tensor = self.find(textOf(name));
-            if (!tensor)
-              return nb::none();
-            auto owner = std::make_unique<std::shared_ptr<const void>>(
-                tensor->bytes.owner);
-            nb::capsule keeper(owner.get(), [](void *owner) noexcept {
-              delete static_cast<std::shared_ptr<const void> *>(owner);
-            });
-            owner.release();
-            nb::ndarray<nb::numpy, const uint8_t, nb::ndim<1>> data(
-                tensor->bytes.data.data(), {tensor->bytes.data.size()}, keeper);
-            return nb::make_tuple(scalarTypeName(tensor->dtype).str(),
-                                  tensor->shape, data);
-          },
-          nb::arg("name"),
-          "Type, shape and bytes of a tensor, or None. The bytes are a view of "
-          "the file.")
-      .def(
-          "check_known",
-          [](std::shared_ptr<SafetensorsFolder> self,
-             const std::vector<std::string> &names) {
-            NamedWeights named(std::move(self));
-            for (const std::string &name : names)
-              named.know(name);
-            raise(named.checkAllKnown());
-          },
-          nb::arg("names"),
-          "Raises ValueError if the folder has others than `names`.");
-  module.def(
-      "open_safetensors",
-      [](const std::string &path) {
-        return std::const_pointer_cast<SafetensorsFolder>(
-            bindings::unwrap(SafetensorsFolder::open(path)));
-      },
-      nb::arg("path"),
-      "Raises ValueError for a folder that cannot be read or trusted.");
-  nb::class_<NamedWeights>(module, "NamedWeights",
-                           "Gives one program its weights from a folder.")
-      .def(
-          "__init__",
-          [](NamedWeights *self, std::shared_ptr<SafetensorsFolder> folder) {
-            new (self) NamedWeights(std::move(folder));
-          },
-          nb::arg("folder"))
-      .def(
-          "__contains__",
-          [](const NamedWeights &self, std::string_view name) {
-            return self.has(textOf(name));
-          },
-          nb::arg("name"))
-      .def(
-          "check", [](const NamedWeights &self) { raise(self.check()); },
-          "Raises ValueError if a weight was missing or wrong.");
-
   nb::class_<PyProgramBuilder>(module, "ProgramBuilder",
                                "Fills a Program; one walker uses one builder.")
-      .def(nb::init<nb::object, nb::object, nb::object, nb::object,
-                    nb::object>(),
+      .def(nb::init<nb::object, nb::object, nb::object, nb::object, nb::object,
+                    std::shared_ptr<TensorFolder>>(),
            nb::arg("tensor_type"), nb::arg("dtype_type"), nb::arg("sym_int"),
-           nb::arg("sym_float"), nb::arg("sym_bool"))
+           nb::arg("sym_float"), nb::arg("sym_bool"), nb::arg("folder").none())
       .def("operator", &PyProgramBuilder::addOperator, nb::arg("namespace"),
            nb::arg("name"), "An operator without a schema.")
       .def("overload", &PyProgramBuilder::addOverload, nb::arg("namespace"),
@@ -595,27 +542,31 @@ void corten::bindings::bindProgram(nb::module_ &module) {
       .def("bind_subgraph", &PyProgramBuilder::bindSubgraph, nb::arg("node"),
            nb::arg("name"))
       .def("constant", &PyProgramBuilder::addConstant, nb::arg("node"),
-           nb::arg("name"), nb::arg("value"), nb::arg("weight"))
+           nb::arg("name"), nb::arg("value"), nb::arg("tensor"))
       .def("outputs", &PyProgramBuilder::setOutputs, nb::arg("values").none())
       .def("begin_subgraph", &PyProgramBuilder::beginSubgraph, nb::arg("name"))
       .def("end_subgraph", &PyProgramBuilder::endSubgraph)
-      .def("weight", &PyProgramBuilder::addWeight, nb::arg("tensor"),
-           nb::arg("dtype"), nb::arg("shape"),
-           "Registers a tensor in CPU memory as a weight of that type and "
-           "shape: as a view if it is in one piece. Keeps it alive as long as "
-           "the program, and whatever is made from it, needs the memory.")
-      .def(
-          "named_weight", &PyProgramBuilder::addNamedWeight, nb::arg("weights"),
-          nb::arg("name"), nb::arg("dtype"), nb::arg("shape"),
-          nb::arg("is_state"),
-          "Registers a tensor of a folder as a weight. Returns -1 for one that "
-          "is missing or wrong; `weights.check()` says so.")
-      .def_ro("has_copies", &PyProgramBuilder::hasCopies,
-              "Whether some weight was not in one piece.")
+      .def("constant_of", &PyProgramBuilder::addConstantOf, nb::arg("node"),
+           nb::arg("tensor"), "Has a placeholder stand for a tensor.")
+      .def("know", &PyProgramBuilder::know, nb::arg("name"), nb::arg("tensor"),
+           nb::arg("has_data"),
+           "The program has a tensor of this name. To be said of all before "
+           "the first input, where weights come from a folder.")
+      .def_prop_ro("has_copies", &PyProgramBuilder::hasCopies,
+                   "Whether some weight would not follow a change of the "
+                   "original: it was not in one piece, or elsewhere.")
       .def("input", &PyProgramBuilder::addInput, nb::arg("kind"),
-           nb::arg("node").none(), nb::arg("target"), nb::arg("weight"))
+           nb::arg("node").none(), nb::arg("target"), nb::arg("is_persistent"),
+           nb::arg("tensor").none(),
+           "An input, as the signature has it. `tensor` is (memory, type, "
+           "shape, whether it has data): a weight is a view of the memory if "
+           "that is in one piece. Raises ValueError for a weight that cannot "
+           "be had.")
       .def("output", &PyProgramBuilder::addOutput, nb::arg("kind"),
-           nb::arg("value").none(), nb::arg("mutated").none())
+           nb::arg("value").none(), nb::arg("target"),
+           "An output, as the signature has it.")
+      .def("finish_signature", &PyProgramBuilder::finishSignature,
+           "Raises ValueError if something is wrong with the whole of it.")
       .def("range", &PyProgramBuilder::setRange, nb::arg("expression"),
            nb::arg("min").none(), nb::arg("max").none())
       .def("functionalize", &PyProgramBuilder::makeFunctional,

@@ -16,7 +16,7 @@ import torch
 
 from coreai_torch._decompositions import get_decomp_table
 from coreai_torch._origin import Origin
-from coreai_torch._walk import Walker, read_exported_program
+from coreai_torch._walk import Walker, facts, read_exported_program
 from corten import _native
 
 if TYPE_CHECKING:
@@ -158,9 +158,7 @@ class _UndecomposedWalker(Walker):
     def constants(self) -> None:
         """Register the tensors that decompositions brought along."""
         for node, value in self._constants:
-            self.builder.input(
-                _native.InputKind.CONSTANT_TENSOR, node, node.name, self.weight(value)
-            )
+            self.builder.constant_of(node, facts(value))
 
 
 def _functional(target: Any) -> Any:
@@ -233,7 +231,7 @@ def _read_native(
         )
     modules = [module.native() for module in externalized]
     origin = Origin(program, walker.results)
-    return walker.builder.finish(modules), walker.has_copies, origin
+    return walker.builder.finish(modules), walker.builder.has_copies, origin
 
 
 def read_program(

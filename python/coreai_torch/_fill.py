@@ -9,39 +9,13 @@ import torch
 from torch.export.passes import move_to_device_pass
 from torch.utils._pytree import tree_map_only
 
+from coreai_torch._walk import has_data
 from corten import _native
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from torch.export import ExportedProgram
-
-
-def _read(folder: _native.SafetensorsFolder, name: str) -> torch.Tensor | None:
-    found = folder.read(name)
-    if found is None:
-        return None
-    dtype, shape, data = found
-    # What is mapped cannot be written to, and need not be aligned.
-    elements = torch.from_numpy(data.copy())
-    return elements.view(getattr(torch, dtype)).reshape(shape)
-
-
-def _names(
-    name: str, state: Mapping[str, torch.Tensor], tied: Mapping[str, str]
-) -> list[str]:
-    """What a folder may call a weight: its name, and those it is tied to."""
-    names = [name]
-    if name in tied:
-        names.append(tied[name])
-    if not state[name].is_meta:
-        place = state[name].data_ptr()
-        names += [
-            other
-            for other, tensor in state.items()
-            if not tensor.is_meta and tensor.data_ptr() == place
-        ]
-    return names
 
 
 def fill_weights(
@@ -51,30 +25,30 @@ def fill_weights(
 
     Raises ``ValueError`` if one is missing, or of another type or shape.
     """
-    opened = _native.open_safetensors(folder)
-    state = program.state_dict
-    filled: dict[str, torch.Tensor] = {}
-    for name, tensor in state.items():
-        found = (_read(opened, other) for other in _names(name, state, tied))
-        weight = next((each for each in found if each is not None), None)
-        if weight is None:
-            msg = (
-                f"'{folder}' has no weight '{name}'\n"
-                f"Fix: if the model ties it to another, say so: --tied {name}=OTHER"
-            )
-            raise ValueError(msg)
-        if (weight.dtype, weight.shape) != (tensor.dtype, tensor.shape):
-            msg = f"'{folder}': '{name}' has another type or shape than the program's"
-            raise ValueError(msg)
+    weights = _native.ProgramWeights(_native.open_safetensors(folder), dict(tied))
+    kinds = ((program.state_dict, True), (program.constants, False))
+    tensors = [
+        (owner, is_state, name, tensor)
+        for owner, is_state in kinds
+        for name, tensor in owner.items()
+        if isinstance(tensor, torch.Tensor)
+    ]
+    for *_, name, tensor in tensors:
+        weights.know(name, tensor, has_data(tensor))
+    for owner, is_state, name, tensor in tensors:
+        taken = weights.take(
+            name, tensor.dtype, list(tensor.shape), is_state, has_data(tensor)
+        )
+        if taken is None:
+            continue
+        dtype, shape, data = taken
+        # What is mapped cannot be written to, and need not be aligned.
+        elements = torch.from_numpy(data.copy())
+        weight = elements.view(getattr(torch, dtype)).reshape(shape)
         if isinstance(tensor, torch.nn.Parameter):
             weight = torch.nn.Parameter(weight, requires_grad=False)
-        filled[name] = weight
-    state.update(filled)
-    for name, constant in program.constants.items():
-        if isinstance(constant, torch.Tensor):
-            weight = _read(opened, name)
-            if weight is not None:
-                program.constants[name] = weight
+        owner[name] = weight
+    weights.check()
 
 
 def fill_inputs(program: ExportedProgram, seed: int) -> bool:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import torch
 from torch._subclasses.fake_tensor import FakeTensor
-from torch.export.graph_signature import ConstantArgument, InputKind
+from torch.export.graph_signature import ConstantArgument
 
 from coreai_torch._compression._floatx import Float4Tensor
 from coreai_torch._compression._intx import SubbyteTensor
@@ -21,24 +21,6 @@ if TYPE_CHECKING:
     from torch.export import ExportedProgram
 
     from coreai_torch.externalize import ExternalizedModule
-
-_INPUT_KINDS = {
-    InputKind.USER_INPUT: _native.InputKind.USER_INPUT,
-    InputKind.PARAMETER: _native.InputKind.PARAMETER,
-    InputKind.BUFFER: _native.InputKind.BUFFER,
-    InputKind.CONSTANT_TENSOR: _native.InputKind.CONSTANT_TENSOR,
-    InputKind.CUSTOM_OBJ: _native.InputKind.CUSTOM_OBJ,
-    InputKind.TOKEN: _native.InputKind.TOKEN,
-}
-#: By name: older releases of torch lack some.
-_OUTPUT_KINDS = {
-    "USER_OUTPUT": _native.OutputKind.USER_OUTPUT,
-    "LOSS_OUTPUT": _native.OutputKind.USER_OUTPUT,
-    "PARAMETER_MUTATION": _native.OutputKind.PARAMETER_MUTATION,
-    "BUFFER_MUTATION": _native.OutputKind.BUFFER_MUTATION,
-    "USER_INPUT_MUTATION": _native.OutputKind.USER_INPUT_MUTATION,
-    "TOKEN": _native.OutputKind.TOKEN,
-}
 
 #: Calls an op in order with other effects: prints, checks, foreign state.
 _WITH_EFFECTS = torch.ops.higher_order.with_effects
@@ -70,8 +52,23 @@ def _overload_of(
     return cast("Callable[..., Any]", packet)
 
 
-def _is_without_data(tensor: torch.Tensor) -> bool:
-    return tensor.is_meta or isinstance(tensor, FakeTensor)
+def has_data(tensor: torch.Tensor) -> bool:
+    """Whether there are elements: none are on the meta device."""
+    return not (tensor.is_meta or isinstance(tensor, FakeTensor))
+
+
+def _memory_of(tensor: torch.Tensor) -> torch.Tensor:
+    """The tensor that has the bytes: packed ones are made of another."""
+    is_packed = isinstance(tensor, Float4Tensor | SubbyteTensor)
+    return tensor.elem if is_packed else tensor
+
+
+def facts(tensor: torch.Tensor) -> tuple[torch.Tensor, torch.dtype, list[int], bool]:
+    """Memory, type and shape of a tensor, and whether it has data."""
+    data = tensor.detach()
+    is_float4 = isinstance(data, Float4Tensor)
+    dtype = torch.float4_e2m1fn_x2 if is_float4 else data.dtype
+    return _memory_of(data), dtype, list(data.shape), has_data(tensor)
 
 
 class Walker:
@@ -79,12 +76,16 @@ class Walker:
 
     def __init__(self, folder: _native.SafetensorsFolder | None = None) -> None:
         #: Where parameters and buffers come from, if not from the program.
-        self.named = _native.NamedWeights(folder) if folder else None
+        self.folder = folder
         self.builder = _native.ProgramBuilder(
-            torch.Tensor, torch.dtype, torch.SymInt, torch.SymFloat, torch.SymBool
+            torch.Tensor,
+            torch.dtype,
+            torch.SymInt,
+            torch.SymFloat,
+            torch.SymBool,
+            folder,
         )
         self.operators: dict[Any, int] = {}
-        self.is_brought_here = False
         #: Calls under ``with_effects``, and the values that only order them.
         self.effects: set[torch.fx.Node] = set()
         self.tokens: set[torch.fx.Node] = set()
@@ -180,7 +181,7 @@ class Walker:
                 if isinstance(owner, torch.fx.GraphModule):
                     self.subgraph(node, owner, node.name)
                 elif isinstance(owner, torch.Tensor):
-                    builder.constant(node, node.name, owner, self.weight(owner))
+                    builder.constant(node, node.name, owner, facts(owner))
             elif node.op == "output":
                 values = node.args[0]
                 if self.tokens:
@@ -199,55 +200,6 @@ class Walker:
         self.signature(program)
         self.ranges(program)
 
-    def weight(self, tensor: torch.Tensor) -> int:
-        """Registers a tensor; one that is elsewhere is brought here."""
-        data = tensor.detach()
-        dtype, shape = data.dtype, list(data.shape)
-        if isinstance(data, Float4Tensor):
-            data, dtype = data.elem, torch.float4_e2m1fn_x2
-        elif isinstance(data, SubbyteTensor):
-            data = data.elem
-        if data.device.type != "cpu":
-            data = data.cpu()
-            self.is_brought_here = True
-        return self.builder.weight(data, dtype, shape)
-
-    def weight_of(
-        self,
-        name: str,
-        tensor: torch.Tensor,
-        is_state: bool,
-        tied: dict[int, list[str]],
-    ) -> int:
-        """Registers what the program calls ``name``.
-
-        With a folder, what is in a checkpoint of the model (``is_state``) comes
-        from there, under this name or one that it is tied to.
-        """
-        named, has_data = self.named, not _is_without_data(tensor)
-        if named is not None and (is_state or name in named or not has_data):
-            names = [name, *tied.get(id(tensor), ())]
-            stored = next((other for other in names if other in named), name)
-            return self.builder.named_weight(
-                named, stored, tensor.dtype, list(tensor.shape), is_state
-            )
-        if not has_data:
-            module = name.rpartition(".")[0]
-            msg = (
-                f"the weight '{name}' has no data: it is on the meta device"
-                + (f", in the module '{module}'" if module else "")
-                + ".\nFix: load the weights before exporting, for example "
-                "model.to_empty(device='cpu') and model.load_state_dict(...), or "
-                "name the folder of safetensors that they are in: weights='folder/'."
-            )
-            raise ValueError(msg)
-        return self.weight(tensor)
-
-    @property
-    def has_copies(self) -> bool:
-        """Whether some weight would not follow a later change of the original."""
-        return self.is_brought_here or self.builder.has_copies
-
     def signature(self, program: ExportedProgram) -> None:
         builder = self.builder
         nodes = {node.name: node for node in program.graph.nodes}
@@ -258,45 +210,28 @@ class Walker:
                 return None
             return nodes.get(argument.name)
 
-        state = program.state_dict
-        constants = program.constants
-        signature = program.graph_signature
-        #: The names of each tensor.
-        tied: dict[int, list[str]] = {}
-        for name, tensor in state.items():
-            tied.setdefault(id(tensor), []).append(name)
-        owned = {}
-        for spec in signature.input_specs:
+        tensors = {
+            name: value
+            for name, value in {**program.constants, **program.state_dict}.items()
+            if isinstance(value, torch.Tensor)
+        }
+        if self.folder:
+            for name, tensor in tensors.items():
+                builder.know(name, _memory_of(tensor), has_data(tensor))
+        for spec in program.graph_signature.input_specs:
             target = spec.target or ""
-            tensor = None
-            if spec.kind is InputKind.PARAMETER:
-                tensor = state[target]
-                owned[target] = spec.arg.name
-            elif spec.kind is InputKind.BUFFER:
-                tensor = state[target] if spec.persistent else constants[target]
-                owned[target] = spec.arg.name
-            elif spec.kind is InputKind.CONSTANT_TENSOR:
-                tensor = constants[target]
-            weight = -1
-            if tensor is not None:
-                weight = self.weight_of(target, tensor, target in state, tied)
-            builder.input(_INPUT_KINDS[spec.kind], node_of(spec.arg), target, weight)
-        if self.named:
-            self.named.check()
-        for spec in signature.output_specs:
-            kind = spec.kind.name
-            if kind not in _OUTPUT_KINDS:
-                msg = (
-                    f"output '{spec.arg.name}' is a {kind}: only programs for "
-                    "inference can be converted"
-                )
-                raise ValueError(msg)
-            mutated = None
-            if kind == "USER_INPUT_MUTATION":
-                mutated = nodes[spec.target]
-            elif kind.endswith("_MUTATION"):
-                mutated = nodes[owned[spec.target]]
-            builder.output(_OUTPUT_KINDS[kind], node_of(spec.arg), mutated)
+            builder.input(
+                spec.kind.name.lower(),
+                node_of(spec.arg),
+                target,
+                spec.persistent is not False,
+                facts(tensors[target]) if target in tensors else None,
+            )
+        for output in program.graph_signature.output_specs:
+            builder.output(
+                output.kind.name.lower(), node_of(output.arg), output.target or ""
+            )
+        builder.finish_signature()
 
     def ranges(self, program: ExportedProgram) -> None:
         for symbol, bounds in program.range_constraints.items():
@@ -327,4 +262,4 @@ def read_exported_program(
     walker = Walker(folder)
     walker.walk(program)
     modules = [module.native() for module in externalized]
-    return walker.builder.finish(modules), walker.has_copies
+    return walker.builder.finish(modules), walker.builder.has_copies

@@ -14,7 +14,7 @@ from coreai_torch.debugging._judging import Tolerance
 from coreai_torch.debugging._torch_run import user_inputs
 from coreai_torch.debugging._two_programs import Values, compare_values
 from coreai_torch.verify import Comparing, Verification, _converted, _open
-from corten import _command
+from corten import _command, _native
 from corten._verify_request import read_arrays
 
 if TYPE_CHECKING:
@@ -50,10 +50,7 @@ def _exported(path: str, request: Request) -> ExportedProgram:
         fill_weights(program, request.weights, request.tied)
     for name, tensor in program.state_dict.items():
         if tensor.is_meta:
-            raise _command.CommandError(
-                f"{path}: the weight {name!r} has no data: the model was on the meta "
-                "device\nFix: --weights FOLDER says where the weights are"
-            )
+            raise _command.CommandError(f"{path}: {_native.without_data(name)}")
     if fill_inputs(program, request.seed):
         print(
             "corten: note: the program was exported on the meta device: random "

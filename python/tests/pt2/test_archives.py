@@ -305,7 +305,7 @@ def _gradient(program):
         (_two_values, "two values called 'x'"),
         (_too_many_results, "aten.linear.default returns 1 values, and not 2"),
         (_negative_size, "a negative size"),
-        (_other_shape, "'linear.weight' has another shape or type"),
+        (_other_shape, "the weight 'linear.weight' is float32["),
         (_unknown_dtype, "a tensor without type or shape"),
         (_no_graphs, "the arguments of higher_order.cond are of the wrong types"),
         (_too_few_inputs, "the graph has 4 inputs, its signature 3"),

@@ -194,6 +194,63 @@ def test_an_archive_with_data_says_what_is_tied(folder, tmp_path):
     assert bytes_of(given, tmp_path) == expected
 
 
+def test_names_of_one_memory_are_tied_in_both_doors(folder, tmp_path):
+    """Also where they are two tensors: it is the memory that they share."""
+    program = export()
+    state = program.state_dict
+    state["head.weight"] = torch.nn.Parameter(state["embed.weight"].detach())
+    assert state["head.weight"] is not state["embed.weight"]
+    assert text_of(program, weights=folder) == text_of(export())
+    torch.export.save(program, tmp_path / "model.pt2")
+    corten.convert_pt2(tmp_path / "model.pt2", weights=folder)
+
+
+def test_what_is_loaded_without_data_is_not_tied(folder, tmp_path):
+    """torch loads all tensors of the meta device with one storage."""
+    program = torch.export.load(archive(tmp_path))
+    state = program.state_dict
+    storages = {tensor.untyped_storage()._cdata for tensor in state.values()}
+    assert len(storages) == 1
+    with pytest.raises(ValueError, match=r"missing \(1\): head.weight$"):
+        text_of(program, weights=folder)
+
+
+def refusals(
+    program: torch.export.ExportedProgram, tmp_path: Path, **options: Any
+) -> list[str]:
+    """What the two front doors say of a program that neither takes."""
+    path = tmp_path / "refused.pt2"
+    torch.export.save(program, path)
+    with pytest.raises(ValueError, match="weight") as of_walk:
+        TorchConverter().add_exported_program(program, decompose=True, **options)
+    with pytest.raises(ValueError, match="weight") as of_file:
+        corten.convert_pt2(path, **options)
+    return [str(of_walk.value), str(of_file.value).removeprefix(f"'{path}': ")]
+
+
+def test_both_doors_say_the_same_of_weights_without_data(tmp_path):
+    of_walk, of_file = refusals(export("meta"), tmp_path)
+    assert of_walk == of_file
+    assert of_walk.startswith("the weight 'embed.weight' has no data: ")
+
+
+def test_both_doors_want_the_weights_that_the_graph_says(tmp_path):
+    program = export()
+    program.state_dict["layer.bias"] = torch.nn.Parameter(torch.zeros(31))
+    of_walk, of_file = refusals(program, tmp_path)
+    assert of_walk == of_file
+    assert "'layer.bias' is float32[31], but was exported as float32[32]" in of_walk
+
+
+def test_both_doors_say_the_same_of_a_folder_that_does_not_fit(folder, tmp_path):
+    wrong = {"scale": torch.zeros(32, dtype=torch.bfloat16)}
+    checkpoint(folder / "model.safetensors", "layer.weight", **wrong)
+    of_walk, of_file = refusals(export("meta"), tmp_path, weights=folder)
+    # Only one of them can be told what is tied.
+    assert of_file.startswith(of_walk)
+    assert "missing (1): layer.weight" in of_walk
+
+
 def test_archives_without_data_can_be_looked_at(tmp_path):
     meta, whole = archive(tmp_path), archive(tmp_path, "cpu")
     found, expected = (
@@ -260,10 +317,10 @@ def test_verifying_takes_the_weights_too(folder, tmp_path):
     answer = command("verify", meta)
     assert answer.status == 2
     assert "'embed.weight' has no data" in answer.err
-    assert "\nFix: --weights FOLDER" in answer.err
+    assert "\nFix: name the folder of safetensors" in answer.err
     answer = command("verify", meta, "--weights", folder)
     assert answer.status == 2
-    assert "\nFix: if the model ties it" in answer.err
+    assert "Fix: if the model ties weights, say which ones" in answer.err
     ties = ("--weights", folder, "--tied", "head.weight=embed.weight")
     answer = command("verify", meta, *ties)
     assert answer.status == 0, answer.err

@@ -236,26 +236,12 @@ static std::string pathOf(const Program &program, const Node &node,
   return node.name.str();
 }
 
-/// A weight that was exchanged after the export may have become another one.
-static bool hasShapeOf(const ValueInfo &info, const TensorView &view) {
-  SmallVector<int64_t> shape = staticShape(info);
-  return !info.isTensor() || ArrayRef(shape) == view.shape;
-}
-
 LogicalResult ProgramEmitter::emitWeight(const Program &program,
                                          const Node &node, int weight,
                                          DenseMap<int, Value> &known) {
   const TensorView &view = program.weights[weight];
   Value &shared = known[weight];
   if (!shared) {
-    if (!hasShapeOf(node.info(), view)) {
-      InFlightDiagnostic message = error(node);
-      message << "weight '" << node.name << "' has the shape [";
-      llvm::interleaveComma(view.shape, message);
-      message << "], but was exported with [";
-      llvm::interleaveComma(staticShape(node.info()), message);
-      return message << "]";
-    }
     std::string path = pathOf(program, node, weight);
     ArrayRef<WeightForm> wanted = forms.formsOf(weight);
     for (auto [i, form] : llvm::enumerate(wanted)) {
