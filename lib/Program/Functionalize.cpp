@@ -42,6 +42,13 @@ std::optional<std::string> corten::functionalName(StringRef name) {
   return base.str() + suffix;
 }
 
+bool corten::writesNothing(StringRef name) {
+  Operator op;
+  op.nameSpace = "aten";
+  op.name = name;
+  return viewKindOf(op) == ViewKind::Whole;
+}
+
 //===----------------------------------------------------------------------===//
 // The pass
 //===----------------------------------------------------------------------===//

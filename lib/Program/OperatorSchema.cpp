@@ -59,6 +59,7 @@ static ParameterType parseType(StringRef text) {
   text.split('[')
       .second.take_until([](char c) { return c == ']'; })
       .getAsInteger(10, type.length);
+  type.isWritten = text.contains('!');
   type.isConstant = text.starts_with("int") || text.starts_with("bool");
   using Base = ParameterType::Base;
   type.base = llvm::StringSwitch<Base>(
@@ -126,7 +127,7 @@ parse(StringRef text,
       parameter.defaultValue = defaultOf(schema.parameters.size(), value, type);
     schema.parameters.push_back(parameter);
     schema.types.push_back(type);
-    schema.mutates |= typeText.contains('!');
+    schema.mutates |= type.isWritten;
   }
   bool isTuple = results.consume_front("(") && results.consume_back(")");
   while (!results.empty()) {

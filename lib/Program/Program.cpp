@@ -156,6 +156,9 @@ const Operator *ProgramBuilder::addOperator(StringRef nameSpace, StringRef name,
 const ModuleFrame *ProgramBuilder::addModule(const ModuleFrame *caller,
                                              StringRef instance, StringRef path,
                                              StringRef className) {
+  // What torch writes where it knows of no module.
+  if (instance.starts_with("_empty_"))
+    return caller;
   auto known = modulesByInstance.find({caller, instance});
   if (known == modulesByInstance.end())
     known = modulesByInstance.insert({{caller, save(instance)}, {}}).first;

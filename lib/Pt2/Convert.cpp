@@ -55,8 +55,7 @@ corten::convertPt2(llvm::ArrayRef<Pt2EntryPoint> entryPoints,
                    const WeightSource &weights) {
   if (entryPoints.empty())
     return llvm::createStringError("no program to convert");
-  llvm::Expected<std::optional<NamedWeights>> named =
-      openWeights(weights);
+  llvm::Expected<std::optional<NamedWeights>> named = openWeights(weights);
   if (!named)
     return named.takeError();
   llvm::StringSet<> names;

@@ -5,7 +5,6 @@
 #include "ProgramReader.h"
 
 #include "corten/Program/Axis.h"
-#include "corten/Program/Functionalize.h"
 #include "corten/Program/Outline.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -28,29 +27,39 @@ static std::pair<StringRef, StringRef> splitTarget(StringRef target) {
   auto [module, name] = target.rsplit('.');
   if (name.empty())
     return {"", target};
-  if (module == "torch" || module == "math" || module == "builtins")
-    module = "_operator";
-  return {module, name};
+  return {functionNamespace(module), name};
 }
 
-const ProgramReader::Callee &ProgramReader::callee(StringRef target) {
-  auto [known, isNew] = callees.try_emplace(target);
-  Callee &callee = known->second;
+const Callee &ProgramReader::callee(StringRef target, const Wrapper &wrapper) {
+  auto [known, isNew] = callees.try_emplace(
+      {target.str(), wrapper.numTokens, wrapper.isFunctional});
   if (!isNew)
-    return callee;
+    return known->second;
   auto [nameSpace, name] = splitTarget(target);
   StringRef text = findSchema(nameSpace, name);
-  if (text.empty()) {
-    // Without a schema the name is all there is to go by.
-    bool mutates = nameSpace == "aten" && functionalName(name);
-    callee.op = builder.addOperator(nameSpace, name, {}, mutates);
-    return callee;
+  std::optional<OperatorSchema> schema;
+  if (!text.empty())
+    schema = parseSchema(text, builder);
+  return known->second =
+             addCallee(builder, nameSpace, name, std::move(schema), wrapper);
+}
+
+/// What a call of `target` calls: that, or the operator that it is given. Null
+/// if it is given none.
+const Callee *ProgramReader::calledBy(StringRef target, JsonValue call) {
+  auto [nameSpace, name] = splitTarget(target);
+  Wrapper wrapper = wrapperOf(nameSpace, name);
+  if (!wrapper.numArguments)
+    return &callee(target, wrapper);
+  SmallVector<JsonValue> inputs(call["inputs"].elements());
+  if (inputs.size() < wrapper.numArguments ||
+      call["outputs"].size() < wrapper.numTokens) {
+    fail("no operator to call");
+    return nullptr;
   }
-  callee.schema = parseSchema(text, builder);
-  callee.op =
-      builder.addOperator(nameSpace, name, callee.schema->parameters,
-                          callee.schema->mutates, callee.schema->returnsView);
-  return callee;
+  JsonValue inside = inputs[wrapper.numArguments - 1]["arg"]["as_operator"];
+  std::string called = textOf(inside, "operator to call");
+  return hasFailed() ? nullptr : &callee(called, wrapper);
 }
 
 /// Which arguments a higher-order operator has, by position: g a graph, l a
@@ -144,19 +153,19 @@ void ProgramReader::checkForm(const Node &call) {
 /// A node that picks a result of a call.
 void ProgramReader::addGetItem(Node &producer, unsigned index,
                                const std::string &name,
-                               ArrayRef<ValueInfo> infos, bool isTuple,
-                               unsigned numHidden) {
+                               ArrayRef<ValueInfo> infos, bool isTuple) {
   // torch made up a name for what nobody uses.
-  if (name == (producer.name + "_unused_" + Twine(index + numHidden)).str())
+  if (name == (producer.name + "_unused_" + Twine(index)).str())
     return;
-  if (!getItem)
-    getItem = builder.addOperator("_operator", "getitem", {});
-  Node &node = builder.addNode(*scope->graph, Node::Kind::Call, name);
-  node.callee = getItem;
-  node.arguments =
-      builder.save({Argument::node(&producer), Argument::integer(index)});
-  node.results = infos;
-  node.returnsTuple = isTuple;
+  if (!getItem.op)
+    getItem = addCallee(builder, "_operator", "getitem");
+  llvm::Expected<Node *> added = calls.add(
+      *scope->graph, name, getItem,
+      {{{}, Argument::node(&producer)}, {{}, Argument::integer(index)}});
+  if (!added)
+    return fail(added.takeError());
+  Node &node = **added;
+  calls.setResults(node, infos, isTuple);
   node.stackTrace = producer.stackTrace;
   node.module = producer.module;
   if (!scope->values.try_emplace(name, &node).second)
@@ -184,38 +193,38 @@ void ProgramReader::addListItem(Node &producer, unsigned index,
                /*isTuple=*/false);
 }
 
-/// The results of a call but for the first `numHidden`.
+/// The results of a call. Those that torch counts begin with the tokens.
 void ProgramReader::readResults(JsonValue json, Node &node,
-                                const Callee &callee, unsigned numHidden) {
+                                const Callee &callee) {
   SmallVector<JsonValue> outputs(json["outputs"].elements());
-  for (JsonValue token : ArrayRef(outputs).take_front(numHidden))
-    scope->tokens.insert(token["as_tensor"]["name"].string().value_or(""));
-  outputs.erase(outputs.begin(), outputs.begin() + numHidden);
-  bool isHigherOrder = callee.op->nameSpace == "higher_order" || numHidden != 0;
-  if (callee.schema && !numHidden &&
-      outputs.size() != callee.schema->numResults) {
+  unsigned numTokens = callee.wrapper.numTokens;
+  SmallVector<ValueInfo> infos(numTokens);
+  SmallVector<std::string> names;
+  for (JsonValue token : ArrayRef(outputs).take_front(numTokens))
+    names.push_back(token["as_tensor"]["name"].string().value_or(""));
+  ArrayRef<JsonValue> own = ArrayRef(outputs).drop_front(numTokens);
+  bool isHigherOrder = callee.op->nameSpace == "higher_order" || numTokens != 0;
+  if (callee.schema && !numTokens && own.size() != callee.schema->numResults) {
     fail(callee.op->printedName() + " returns " +
          Twine(callee.schema->numResults) + " values, and not " +
-         Twine(outputs.size()));
+         Twine(own.size()));
     return;
   }
-  bool isList = outputs.size() == 1 && outputs[0]["as_tensors"];
+  bool isList = own.size() == 1 && own[0]["as_tensors"];
   if (callee.schema && isList != callee.schema->returnsList) {
     fail(callee.op->printedName() + " returns something else");
     return;
   }
-  SmallVector<ValueInfo> infos;
-  SmallVector<std::string> names;
   if (isList) {
     // Its elements are the results.
-    for (JsonValue tensor : outputs[0]["as_tensors"].elements()) {
+    for (JsonValue tensor : own[0]["as_tensors"].elements()) {
       names.push_back(textOf(tensor["name"], "name"));
       auto found = scope->tensors.find(names.back());
       infos.push_back(tensorInfo(
           found == scope->tensors.end() ? JsonValue() : found->second));
     }
   } else {
-    for (JsonValue output : outputs) {
+    for (JsonValue output : own) {
       names.emplace_back();
       if (output["as_tensors"]) {
         infos.emplace_back().kind = ValueInfo::Kind::Other;
@@ -224,7 +233,7 @@ void ProgramReader::readResults(JsonValue json, Node &node,
       infos.push_back(infoOf(output, names.back()));
     }
   }
-  if (callee.schema && !numHidden && !isList)
+  if (callee.schema && !numTokens && !isList)
     for (auto [type, info] : llvm::zip(callee.schema->results, infos))
       if (!type.isResult(info))
         fail(callee.op->printedName() + " returns something else");
@@ -234,28 +243,27 @@ void ProgramReader::readResults(JsonValue json, Node &node,
   // A call of a higher-order operator says whether one result is a tuple.
   bool isSingle = !isList && outputs.size() <= 1;
   if (isHigherOrder && outputs.size() == 1)
-    isSingle = isSingle && numHidden == 0 &&
+    isSingle = isSingle && numTokens == 0 &&
                (names[0] == node.name || names[0].empty() ||
                 (!json["name"].isString() &&
                  json["is_hop_single_tensor_return"].boolean().value_or(true)));
   if (isSingle) {
     if (infos.empty())
       infos.emplace_back();
-    node.results = builder.save(infos);
+    calls.setResults(node, infos, /*returnsTuple=*/false);
     const std::string &name =
         names.empty() || names[0].empty() ? node.name.str() : names[0];
     if (!scope->values.try_emplace(name, &node).second)
       fail("there are two values called '" + name + "'");
     return;
   }
-  node.returnsTuple = true;
-  node.results = builder.save(infos);
+  calls.setResults(node, infos, /*returnsTuple=*/true);
   for (auto [position, name] : llvm::enumerate(names)) {
-    if (!isList && outputs[position]["as_tensors"])
+    if (position >= numTokens && !isList && outputs[position]["as_tensors"])
       addListItem(node, position, outputs[position]["as_tensors"]);
     else if (!name.empty())
       addGetItem(node, position, name, builder.save(infos[position]),
-                 /*isTuple=*/false, numHidden);
+                 /*isTuple=*/false);
     if (hasFailed())
       return;
   }
@@ -273,9 +281,7 @@ const ModuleFrame *ProgramReader::readModuleStack(StringRef text) {
     std::tie(entry, text) = text.split(';');
     auto [instance, rest] = entry.split(',');
     auto [path, className] = rest.split(',');
-    // What torch writes where it knows of no module.
-    if (!instance.starts_with("_empty_"))
-      frame = builder.addModule(frame, instance, path, className);
+    frame = builder.addModule(frame, instance, path, className);
   }
   return known->second = frame;
 }
@@ -331,43 +337,22 @@ void ProgramReader::readNode(JsonValue json) {
   if (!inputs.isArray() || !json["outputs"].isArray())
     fail("no arguments or results");
 
-  // Calls of another operator: (token, op, *args) -> (token, *results) and
-  // (op, **arguments) -> (*results, *new values).
-  size_t hiddenArguments = 0, hiddenResults = 0;
-  if (target == "torch.ops.higher_order.with_effects") {
-    hiddenArguments = 2;
-    hiddenResults = 1;
-  } else if (StringRef(target).starts_with(
-                 "torch.ops.higher_order.auto_functionalized")) {
-    hiddenArguments = 1;
-  }
-  if (hiddenArguments) {
-    SmallVector<JsonValue> list(inputs.elements());
-    if (list.size() < hiddenArguments ||
-        json["outputs"].size() < hiddenResults) {
-      fail("no operator to call");
-      return;
-    }
-    target = textOf(list[hiddenArguments - 1]["arg"]["as_operator"],
-                    "operator to call");
-  }
+  const Callee *known = hasFailed() ? nullptr : calledBy(target, json);
+  if (!known)
+    return;
+  std::vector<GivenArgument> given =
+      readArguments(inputs, known->wrapper.numArguments);
   if (hasFailed())
     return;
-
-  const Callee &known = callee(target);
-  std::vector<GivenArgument> given = readArguments(inputs, hiddenArguments);
-  if (hasFailed())
-    return;
-  Node &node = builder.addNode(*scope->graph, Node::Kind::Call, name);
-  node.callee = known.op;
-  if (llvm::Error error = setArguments(
-          builder, node, known.schema ? &*known.schema : nullptr, given))
-    fail(std::move(error));
+  llvm::Expected<Node *> added = calls.add(*scope->graph, name, *known, given);
+  if (!added)
+    return fail(added.takeError());
+  Node &node = **added;
   checkForm(node);
   if (hasFailed())
     return;
   readMetadata(json["metadata"], node);
-  readResults(json, node, known, hiddenResults);
+  readResults(json, node, *known);
   if (hasFailed())
     return;
   if (llvm::Error error = resolveMemory(

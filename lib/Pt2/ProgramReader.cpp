@@ -313,14 +313,13 @@ void ProgramReader::readGraph(JsonValue json, Scope &inner,
     if (hasFailed())
       return;
   }
+  SmallVector<Argument> outputs;
   for (JsonValue output : json["outputs"].elements()) {
-    if (inner.tokens.contains(
-            output["as_tensor"]["name"].string().value_or("")))
-      continue;
     llvm::SaveAndRestore here(context,
                               "an output of graph '" + graph.name.str() + "'");
-    graph.outputs.push_back(readArgument(output));
+    outputs.push_back(readArgument(output));
   }
+  calls.setOutputs(graph, outputs);
 }
 
 //===----------------------------------------------------------------------===//
@@ -387,7 +386,7 @@ void ProgramReader::readOutput(JsonValue json) {
   std::string target;
   if (kind == "user_output") {
     output.value = readArgument(arg);
-  } else if (kind != "token" && arg["name"].isString()) {
+  } else if (arg["name"].isString()) {
     output.value = valueOf(arg["name"]);
     // "buffer_mutation" has a "buffer_name".
     std::string owner = StringRef(kind).rsplit('_').first.str();

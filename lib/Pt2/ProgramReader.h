@@ -9,7 +9,7 @@
 #include "Payload.h"
 #include "SchemaTable.h"
 
-#include "corten/Program/Arguments.h"
+#include "corten/Program/Calls.h"
 #include "corten/Program/MemoryLayout.h"
 #include "corten/Program/Program.h"
 #include "corten/Program/Signature.h"
@@ -18,6 +18,9 @@
 
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/StringSet.h"
+
+#include <map>
+#include <tuple>
 
 namespace corten::pt2 {
 
@@ -32,7 +35,7 @@ public:
   ProgramReader(const Payload &weights, const Payload &constants,
                 NamedWeights *named = nullptr, bool needsData = true)
       : weights(weights), constants(constants), chosen(named, needsData),
-        signature(builder, chosen) {}
+        calls(builder), signature(builder, chosen) {}
 
   llvm::Expected<std::unique_ptr<Program>>
   read(JsonValue root, llvm::function_ref<bool(const Operator &)> isFunctional);
@@ -43,15 +46,6 @@ private:
     Graph *graph = nullptr;
     llvm::StringMap<const Node *> values;
     llvm::StringMap<JsonValue> tensors, symInts, symFloats, symBools;
-    /// Results that only put calls under `with_effects` into an order.
-    llvm::StringSet<> tokens;
-  };
-
-  /// An operator with what is known of its calls.
-  struct Callee {
-    const Operator *op = nullptr;
-    /// Nothing for an operator that is not in the table.
-    std::optional<OperatorSchema> schema;
   };
 
   void fail(const llvm::Twine &what);
@@ -67,17 +61,16 @@ private:
   void readGraph(JsonValue json, Scope &inner, JsonValue inputSpecs);
   void readPlaceholder(JsonValue json, llvm::StringRef constantName);
   void readNode(JsonValue json);
-  void readResults(JsonValue json, Node &node, const Callee &callee,
-                   unsigned numHidden);
+  void readResults(JsonValue json, Node &node, const Callee &callee);
   void addGetItem(Node &producer, unsigned index, const std::string &name,
-                  llvm::ArrayRef<ValueInfo> infos, bool isTuple,
-                  unsigned numHidden = 0);
+                  llvm::ArrayRef<ValueInfo> infos, bool isTuple);
   void addListItem(Node &producer, unsigned index, JsonValue list);
   void readMetadata(JsonValue metadata, Node &node);
   const ModuleFrame *readModuleStack(llvm::StringRef text);
 
   // Calls.
-  const Callee &callee(llvm::StringRef target);
+  const Callee *calledBy(llvm::StringRef target, JsonValue call);
+  const Callee &callee(llvm::StringRef target, const Wrapper &wrapper);
   std::vector<GivenArgument> readArguments(JsonValue inputs, size_t numHidden);
   void checkForm(const Node &call);
 
@@ -107,14 +100,16 @@ private:
   const Payload &constants;
   ProgramWeights chosen;
   ProgramBuilder builder;
+  CallBuilder calls;
   SignatureBuilder signature;
   Scope *scope = nullptr;
   FirstError problem;
   /// What is read at the moment, for messages.
   std::string context;
-  llvm::StringMap<Callee> callees;
+  /// By target, and by what wraps its calls.
+  std::map<std::tuple<std::string, unsigned, bool>, Callee> callees;
   llvm::StringSet<> argumentNames;
-  const Operator *getItem = nullptr;
+  Callee getItem;
   /// By the form in the file.
   llvm::StringMap<unsigned> symbols;
   llvm::StringMap<llvm::StringRef> stackTraces;

@@ -8,7 +8,7 @@
 #include "KeepAlive.h"
 #include "TorchTensors.h"
 
-#include "corten/Program/Arguments.h"
+#include "corten/Program/Calls.h"
 #include "corten/Program/Functionalize.h"
 #include "corten/Program/MemoryLayout.h"
 #include "corten/Program/Outline.h"
@@ -46,6 +46,8 @@ static StringRef textOf(const std::string_view &text) {
   return {text.data(), text.size()};
 }
 
+static constexpr StringRef kHigherOrder = "higher_order";
+
 static void raise(llvm::Error error) {
   if (error)
     throw nb::value_error(llvm::toString(std::move(error)).c_str());
@@ -68,24 +70,24 @@ public:
   PyProgramBuilder(const PyProgramBuilder &) = delete;
   PyProgramBuilder &operator=(const PyProgramBuilder &) = delete;
 
-  size_t addOperator(std::string_view nameSpace, std::string_view name) {
-    operators.push_back(
-        {builder.addOperator(textOf(nameSpace), textOf(name), {}), {}});
+  /// A function of the Python module `module`.
+  size_t addFunction(std::string_view module, std::string_view name) {
+    StringRef nameSpace = functionNamespace(textOf(module));
+    operators.push_back(addCallee(builder, nameSpace, textOf(name)));
     return operators.size() - 1;
   }
 
-  /// `schema` is the text that torch prints, `defaults` its own values of them.
+  /// `schema` is the text that torch prints, `defaults` its own values of them,
+  /// `wrapper` the operator that calls this one, if one does.
   size_t addOverload(std::string_view nameSpace, std::string_view name,
                      std::string_view schema, const nb::list &defaults,
-                     bool isFunctional) {
+                     std::string_view wrapper) {
     SmallVector<Argument> values;
     for (nb::handle value : defaults)
       values.push_back(decode(value.ptr()));
-    OperatorSchema parsed = parseSchema(textOf(schema), values, builder);
-    const Operator *op = builder.addOperator(
-        textOf(nameSpace), textOf(name), parsed.parameters,
-        parsed.mutates && !isFunctional, parsed.returnsView);
-    operators.push_back({op, std::move(parsed)});
+    operators.push_back(addCallee(builder, textOf(nameSpace), textOf(name),
+                                  parseSchema(textOf(schema), values, builder),
+                                  wrapperOf(kHigherOrder, textOf(wrapper))));
     return operators.size() - 1;
   }
 
@@ -99,15 +101,13 @@ public:
   void addCall(nb::handle key, std::string_view name, size_t op,
                nb::handle args, nb::handle kwargs, nb::handle value,
                nb::handle stackTrace, nb::handle moduleStack) {
-    Node &node =
-        builder.addNode(*graphs.back(), Node::Kind::Call, textOf(name));
-    const Callee &callee = operators[op];
-    node.callee = callee.op;
     SmallVector<GivenArgument> given;
     decodeArguments(args.ptr(), kwargs.ptr(), given);
-    raise(setArguments(builder, node, callee.schema ? &*callee.schema : nullptr,
-                       given));
-    setValue(node, value);
+    Node &node = *bindings::unwrap(
+        calls.add(*graphs.back(), textOf(name), operators[op], given));
+    bool isTuple = false;
+    calls.setResults(node, decodeInfos(value.ptr(), isTuple), isTuple);
+    remember(node, value);
     if (!stackTrace.is_none())
       node.stackTrace = sharedText(stackTrace.ptr());
     if (!moduleStack.is_none())
@@ -150,11 +150,9 @@ public:
 
   void setOutputs(nb::handle values) {
     Argument decoded = decode(values.ptr());
-    auto &outputs = graphs.back()->outputs;
-    if (decoded.isList())
-      outputs.assign(decoded.asList().begin(), decoded.asList().end());
-    else
-      outputs.push_back(decoded);
+    calls.setOutputs(*graphs.back(), decoded.isList()
+                                         ? decoded.asList()
+                                         : llvm::ArrayRef(decoded));
   }
 
   void beginSubgraph(std::string_view name) {
@@ -263,9 +261,13 @@ private:
     builder.addInput(spec);
   }
 
-  /// What torch says of a node's result. It may be asked for more of it later.
   void setValue(Node &node, nb::handle value) {
-    node.results = decodeInfos(value.ptr(), node.returnsTuple);
+    node.results = builder.save(decodeInfos(value.ptr(), node.returnsTuple));
+    remember(node, value);
+  }
+
+  /// What torch says of a node's result may be asked for later.
+  void remember(const Node &node, nb::handle value) {
     values.resize(node.index + 1);
     values[node.index] = nb::borrow(value);
   }
@@ -302,22 +304,21 @@ private:
       auto [known, isNew] = modules.try_emplace({frame, key, value});
       if (isNew)
         known->second = decodeModule(frame, key, value);
-      if (known->second)
-        frame = known->second;
+      frame = known->second;
     }
     return frame;
   }
 
-  /// Null for what torch writes where it knows of no module.
+  /// The caller for what is no module.
   const ModuleFrame *decodeModule(const ModuleFrame *caller, PyObject *key,
                                   PyObject *value) {
     if (!PyUnicode_Check(key) || !PyTuple_Check(value) ||
-        PyTuple_Size(value) < 2 || textOf(key).starts_with("_empty_"))
-      return nullptr;
+        PyTuple_Size(value) < 2)
+      return caller;
     PyObject *path = PyTuple_GetItem(value, 0);
     nb::object type = nb::borrow(PyTuple_GetItem(value, 1));
     if (!PyUnicode_Check(path))
-      return nullptr;
+      return caller;
     if (!PyUnicode_Check(type.ptr()))
       type = type.attr("__qualname__");
     return builder.addModule(caller, textOf(key), textOf(path),
@@ -448,32 +449,28 @@ private:
     return info;
   }
 
-  llvm::ArrayRef<ValueInfo> decodeInfos(PyObject *value, bool &isTuple) {
+  SmallVector<ValueInfo> decodeInfos(PyObject *value, bool &isTuple) {
     SmallVector<ValueInfo> infos;
     isTuple = PyTuple_Check(value) || PyList_Check(value);
     if (!isTuple) {
       infos.push_back(decodeInfo(value));
-      return builder.save(infos);
+      return infos;
     }
     bool isList = PyList_Check(value);
     Py_ssize_t length = isList ? PyList_Size(value) : PyTuple_Size(value);
     for (Py_ssize_t i = 0; i < length; ++i)
       infos.push_back(decodeInfo(isList ? PyList_GetItem(value, i)
                                         : PyTuple_GetItem(value, i)));
-    return builder.save(infos);
+    return infos;
   }
 
   ProgramBuilder builder;
   nb::object tensorType, dtypeType, symInt, symFloat, symBool;
   std::optional<NamedWeights> named;
   ProgramWeights weights;
+  CallBuilder calls{builder};
   SignatureBuilder signature;
   bool isSomeCopied = false;
-  struct Callee {
-    const Operator *op = nullptr;
-    /// Of an overload of torch's.
-    std::optional<OperatorSchema> schema;
-  };
   std::vector<Callee> operators;
   std::vector<Graph *> graphs;
   Graph *lastSubgraph = nullptr;
@@ -525,13 +522,13 @@ void corten::bindings::bindProgram(nb::module_ &module) {
                     std::shared_ptr<TensorFolder>>(),
            nb::arg("tensor_type"), nb::arg("dtype_type"), nb::arg("sym_int"),
            nb::arg("sym_float"), nb::arg("sym_bool"), nb::arg("folder").none())
-      .def("operator", &PyProgramBuilder::addOperator, nb::arg("namespace"),
-           nb::arg("name"), "An operator without a schema.")
+      .def("function", &PyProgramBuilder::addFunction, nb::arg("module"),
+           nb::arg("name"), "A function of Python's or torch's.")
       .def("overload", &PyProgramBuilder::addOverload, nb::arg("namespace"),
            nb::arg("name"), nb::arg("schema"), nb::arg("defaults"),
-           nb::arg("functional"),
-           "An operator with the schema that torch prints. In a functional "
-           "program a call of it returns what it writes.")
+           nb::arg("wrapper"),
+           "An operator with the schema that torch prints. `wrapper` is the "
+           "higher-order operator that calls it, if one does.")
       .def("placeholder", &PyProgramBuilder::addPlaceholder, nb::arg("node"),
            nb::arg("name"), nb::arg("value").none())
       .def("call", &PyProgramBuilder::addCall, nb::arg("node"), nb::arg("name"),
@@ -577,6 +574,21 @@ void corten::bindings::bindProgram(nb::module_ &module) {
            "Ends the building. Calls of `modules` become graphs of their own. "
            "Raises ValueError when their marks have been tampered with.");
 
+  module.def(
+      "wrapper_arguments",
+      [](std::string_view name) {
+        return wrapperOf(kHigherOrder, textOf(name)).numArguments;
+      },
+      nb::arg("name"),
+      "How many of the first arguments of a higher-order operator are not "
+      "those of the operator that it calls, which is the last of them; 0 for "
+      "one that calls none.");
+  module.def(
+      "writes_nothing",
+      [](std::string_view name) { return writesNothing(textOf(name)); },
+      nb::arg("name"),
+      "Whether an in-place operator of ATen's only says something about a "
+      "tensor.");
   module.def(
       "functional_name",
       [](std::string_view name) { return functionalName(textOf(name)); },

@@ -28,9 +28,6 @@ if TYPE_CHECKING:
 
 _LOGGER = logging.getLogger("coreai_torch")
 
-#: In-place operators that only say something about a tensor.
-_VIEWS_IN_PLACE = ("detach_.default", "requires_grad_.default")
-
 
 class _NotNativeError(Exception):
     """The program has something that only torch can decompose."""
@@ -90,7 +87,7 @@ class _UndecomposedWalker(Walker):
             functional = _native.functional_name(name)
             if functional is None:
                 return True  # C++ says what is wrong with it.
-            if name not in _VIEWS_IN_PLACE and _functional(target) is None:
+            if not _native.writes_nothing(name) and _functional(target) is None:
                 raise _NotNativeError(f"{target} has no functional form")
             name = functional
         if _native.has_lowering(namespace, name, undecomposed=True):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Higher-order ops that stand for another call or for a graph."""
+"""Higher-order ops that stand for a graph."""
 
 from __future__ import annotations
 
@@ -57,38 +57,3 @@ def expand(
     with fake_mode, torch.no_grad():
         trace = make_fx(torch.func.functionalize(call), get_decomp_table())
         return trace(*examples), operands
-
-
-def functional_arguments(node: torch.fx.Node) -> dict[str, Any]:
-    """The arguments of the op that an ``auto_functionalized`` call wraps.
-
-    Raises:
-        ValueError: If the op writes to a part of a tensor, or to parts of one
-            list.
-    """
-    arguments = dict(node.kwargs)
-    bases: Any = arguments.pop("_all_bases", None)
-    if bases is None:
-        return arguments
-    op: Any = node.args[0]
-    written = [
-        argument.name
-        for argument in op._schema.arguments
-        if argument.alias_info is not None and argument.alias_info.is_write
-    ]
-    taken = []
-    for name in written:
-        index = arguments.pop(f"_{name}_base_index", None)
-        is_whole = arguments.pop(f"_{name}_alias", True)
-        rest = [key for key in arguments if key.startswith(f"_{name}_")]
-        if not is_whole or rest:
-            raise ValueError(
-                f"{node.name}: {op} writes to '{name}', which is a view of another "
-                "tensor; call clone() on it first and copy the result back"
-            )
-        arguments[name] = None if index is None else bases[index]
-        taken.append(index)
-    indices = [index for index in taken if index is not None]
-    if indices != list(range(len(bases))):
-        raise ValueError(f"{node.name}: {op} writes to one tensor through two names")
-    return arguments

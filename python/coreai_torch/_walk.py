@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import operator
 from typing import TYPE_CHECKING, Any, cast
 
 import torch
@@ -12,7 +11,7 @@ from torch.export.graph_signature import ConstantArgument
 
 from coreai_torch._compression._floatx import Float4Tensor
 from coreai_torch._compression._intx import SubbyteTensor
-from coreai_torch._expand import expand, functional_arguments
+from coreai_torch._expand import expand
 from corten import _native
 
 if TYPE_CHECKING:
@@ -21,15 +20,6 @@ if TYPE_CHECKING:
     from torch.export import ExportedProgram
 
     from coreai_torch.externalize import ExternalizedModule
-
-#: Calls an op in order with other effects: prints, checks, foreign state.
-_WITH_EFFECTS = torch.ops.higher_order.with_effects
-
-#: Calls of the user's ops that write to their arguments.
-_AUTO_FUNCTIONALIZED = (
-    torch.ops.higher_order.auto_functionalized,
-    torch.ops.higher_order.auto_functionalized_v2,
-)
 
 
 def _overload_of(
@@ -71,6 +61,13 @@ def facts(tensor: torch.Tensor) -> tuple[torch.Tensor, torch.dtype, list[int], b
     return _memory_of(data), dtype, list(data.shape), has_data(tensor)
 
 
+def _wrapper_arguments(target: Any) -> int:
+    """How many of a call's arguments come before those of the op inside."""
+    if not isinstance(target, torch._ops.HigherOrderOperator):
+        return 0
+    return _native.wrapper_arguments(target._name)
+
+
 class Walker:
     """Reads one program. Weights are registered as views, never copied."""
 
@@ -86,19 +83,16 @@ class Walker:
             folder,
         )
         self.operators: dict[Any, int] = {}
-        #: Calls under ``with_effects``, and the values that only order them.
-        self.effects: set[torch.fx.Node] = set()
-        self.tokens: set[torch.fx.Node] = set()
 
-    def operator_id(self, target: Callable[..., Any], functional: bool = False) -> int:
-        """The id of an operator, or of its form that returns what it wrote."""
-        known = self.operators.get((target, functional))
+    def operator_id(self, target: Callable[..., Any], wrapper: str = "") -> int:
+        """The id of an operator, or of its form that ``wrapper`` calls."""
+        known = self.operators.get((target, wrapper))
         if known is None:
-            known = self._add_operator(target, functional)
-            self.operators[target, functional] = known
+            known = self._add_operator(target, wrapper)
+            self.operators[target, wrapper] = known
         return known
 
-    def _add_operator(self, target: Callable[..., Any], functional: bool) -> int:
+    def _add_operator(self, target: Callable[..., Any], wrapper: str) -> int:
         if isinstance(target, torch._ops.OpOverload):
             namespace, _, name = target._schema.name.partition("::")
             name = f"{name}.{target._overloadname}"
@@ -108,18 +102,12 @@ class Walker:
                 for argument in schema.arguments
             ]
             return self.builder.overload(
-                namespace, name, str(schema), defaults, functional
+                namespace, name, str(schema), defaults, wrapper
             )
         if isinstance(target, torch._ops.HigherOrderOperator):
-            return self.builder.operator("higher_order", target._name)
-        if getattr(operator, target.__name__, None) is target or getattr(
-            torch, target.__name__, None
-        ):
-            return self.builder.operator("_operator", target.__name__)
-        namespace = getattr(target, "__module__", None) or "_operator"
-        if namespace in ("math", "builtins"):
-            namespace = "_operator"
-        return self.builder.operator(namespace, target.__name__)
+            return self.builder.function("higher_order", target._name)
+        module = getattr(target, "__module__", None) or ""
+        return self.builder.function(module, target.__name__)
 
     def call(
         self,
@@ -132,20 +120,9 @@ class Walker:
         args: Any = node.args
         kwargs: Any = node.kwargs
         value: Any = node.meta.get("val")
-        functional = target in _AUTO_FUNCTIONALIZED
-        if target is _WITH_EFFECTS:
-            # (token, op, *args) -> (token, *results)
-            self.effects.add(node)
-            target, args, value = args[1], args[2:], value[1:]
-        elif target is operator.getitem and args[0] in self.effects:
-            if args[1] == 0:
-                self.tokens.add(node)
-                return
-            args = (args[0], args[1] - 1)
-        elif functional:
-            # (op, **arguments) -> (*results, *new values)
-            target, args = args[0], ()
-            kwargs = functional_arguments(node)
+        wrapper = ""
+        if hidden := _wrapper_arguments(target):
+            wrapper, target, args = target._name, args[hidden - 1], args[hidden:]
         elif expanded := expand(node):
             graph_module, operands = expanded
             self.subgraph(graph_module, graph_module, node.name)
@@ -158,7 +135,7 @@ class Walker:
         self.builder.call(
             node,
             name,
-            self.operator_id(target, functional),
+            self.operator_id(target, wrapper),
             args,
             kwargs,
             value,
@@ -183,10 +160,7 @@ class Walker:
                 elif isinstance(owner, torch.Tensor):
                     builder.constant(node, node.name, owner, facts(owner))
             elif node.op == "output":
-                values = node.args[0]
-                if self.tokens:
-                    values = [value for value in values if value not in self.tokens]
-                builder.outputs(values)
+                builder.outputs(node.args[0])
 
     def subgraph(self, key: Any, module: torch.fx.GraphModule, name: str) -> None:
         """Reads a graph that calls refer to as ``key``."""

@@ -91,4 +91,13 @@ TEST(ProgramTest, SymbolsAreSharedByExpression) {
   EXPECT_FALSE(program->symbols[n].max.has_value());
 }
 
+TEST(ProgramTest, WhereThereIsNoModuleThereIsTheCaller) {
+  ProgramBuilder builder;
+  const ModuleFrame *root = builder.addModule(nullptr, "L__self__", "", "Net");
+  EXPECT_EQ(builder.addModule(root, "_empty_nn_module_stack", "", ""), root);
+  EXPECT_EQ(builder.addModule(nullptr, "_empty_nn_module_stack", "", ""),
+            nullptr);
+  EXPECT_NE(builder.addModule(root, "layer", "layer", "Linear"), root);
+}
+
 } // namespace

@@ -22,6 +22,10 @@ struct Obstacle {
 /// is not that of an in-place operator.
 std::optional<std::string> functionalName(llvm::StringRef name);
 
+/// Whether an in-place operator of ATen's only says something about a tensor,
+/// as detach_ does.
+bool writesNothing(llvm::StringRef name);
+
 /// Rewrites a program that is complete but not finished, in place:
 ///
 /// - a write becomes a new value of what is written to, and whatever shares its

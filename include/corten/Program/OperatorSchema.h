@@ -38,6 +38,8 @@ struct ParameterType {
   unsigned length = 0;
   /// An integer or a bool that has to be known.
   bool isConstant = false;
+  /// The operator writes to the argument.
+  bool isWritten = false;
 
   /// Whether a call may have this argument.
   bool accepts(const Argument &argument) const;

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "corten/Program/Calls.h"
+
+#include "corten/Program/Functionalize.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/Sequence.h"
+#include "llvm/ADT/StringSwitch.h"
+
+using namespace corten;
+using llvm::ArrayRef;
+using llvm::SmallVector;
+using llvm::StringRef;
+using llvm::Twine;
+
+//===----------------------------------------------------------------------===//
+// Operators
+//===----------------------------------------------------------------------===//
+
+Wrapper corten::wrapperOf(StringRef nameSpace, StringRef name) {
+  if (nameSpace != "higher_order")
+    return {};
+  return llvm::StringSwitch<Wrapper>(name)
+      // (token, operator, *arguments) -> (token, *results)
+      .Case("with_effects", {2, 1, false})
+      // (operator, **arguments) -> (*results, *new values)
+      .Cases({"auto_functionalized", "auto_functionalized_v2"}, {1, 0, true})
+      .Default({});
+}
+
+StringRef corten::functionNamespace(StringRef module) {
+  return llvm::StringSwitch<StringRef>(module)
+      .Cases({"", "torch", "math", "builtins"}, "_operator")
+      .Default(module);
+}
+
+Callee corten::addCallee(ProgramBuilder &builder, StringRef nameSpace,
+                         StringRef name, std::optional<OperatorSchema> schema,
+                         const Wrapper &wrapper) {
+  // Without a schema the name is all there is to go by.
+  bool mutates =
+      schema ? schema->mutates : nameSpace == "aten" && functionalName(name);
+  Callee callee;
+  callee.op = builder.addOperator(
+      nameSpace, name,
+      schema ? ArrayRef(schema->parameters) : ArrayRef<Parameter>(),
+      mutates && !wrapper.isFunctional, schema && schema->returnsView);
+  callee.schema = std::move(schema);
+  callee.wrapper = wrapper;
+  return callee;
+}
+
+//===----------------------------------------------------------------------===//
+// Functional forms of operators that write
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// The arguments of `auto_functionalized`. Its second version has a list of the
+/// tensors that are written to, and says of each parameter that is one of them
+/// which it is and, if not all of it, which part.
+class FunctionalArguments {
+public:
+  explicit FunctionalArguments(ArrayRef<GivenArgument> given) : given(given) {}
+
+  /// Takes an argument away, if it is there.
+  std::optional<Argument> take(StringRef name) {
+    auto *found = llvm::find_if(given, [&](const GivenArgument &argument) {
+      return argument.name == name;
+    });
+    if (found == given.end())
+      return std::nullopt;
+    Argument value = found->value;
+    given.erase(found);
+    return value;
+  }
+  bool hasAny(StringRef prefix) const {
+    return llvm::any_of(given, [&](const GivenArgument &argument) {
+      return argument.name.starts_with(prefix);
+    });
+  }
+
+  SmallVector<GivenArgument> given;
+};
+} // namespace
+
+/// What the operator itself is given. Of the tensors that it writes to, each
+/// has to be a whole one, and another.
+static llvm::Expected<SmallVector<GivenArgument>>
+ownArguments(StringRef call, const Callee &callee,
+             ArrayRef<GivenArgument> given) {
+  FunctionalArguments arguments(given);
+  std::optional<Argument> bases = arguments.take("_all_bases");
+  if (!bases || !bases->isList())
+    return std::move(arguments.given);
+  auto refuse = [&](const Twine &what) {
+    return llvm::createStringError("call '" + call +
+                                   "': " + callee.op->printedName() +
+                                   " writes to " + what);
+  };
+  SmallVector<int64_t> taken;
+  for (auto [parameter, type] :
+       llvm::zip_equal(callee.schema->parameters, callee.schema->types)) {
+    if (!type.isWritten)
+      continue;
+    std::string prefix = ("_" + parameter.name + "_").str();
+    std::optional<Argument> base = arguments.take(prefix + "base_index");
+    std::optional<Argument> alias = arguments.take(prefix + "alias");
+    bool isWhole =
+        !alias || alias->kind() != Argument::Kind::Bool || alias->asBool();
+    if (!isWhole || arguments.hasAny(prefix))
+      return refuse("'" + parameter.name +
+                    "', which is a view of another tensor; call clone() on it "
+                    "first and copy the result back");
+    Argument tensor;
+    if (base && base->isInt()) {
+      taken.push_back(base->asInt());
+      if (taken.back() >= 0 && size_t(taken.back()) < bases->asList().size())
+        tensor = bases->asList()[taken.back()];
+    }
+    arguments.given.push_back({parameter.name, tensor});
+  }
+  if (!llvm::equal(taken, llvm::seq<int64_t>(0, bases->asList().size())))
+    return refuse("one tensor through two names");
+  return std::move(arguments.given);
+}
+
+//===----------------------------------------------------------------------===//
+// Calls
+//===----------------------------------------------------------------------===//
+
+llvm::Expected<Node *> CallBuilder::add(Graph &graph, StringRef name,
+                                        const Callee &callee,
+                                        ArrayRef<GivenArgument> given) {
+  SmallVector<GivenArgument> arguments(given);
+  if (callee.wrapper.isFunctional && callee.schema) {
+    llvm::Expected<SmallVector<GivenArgument>> own =
+        ownArguments(name, callee, given);
+    if (!own)
+      return own.takeError();
+    arguments = std::move(*own);
+  }
+  bool isPick = callee.op->nameSpace == "_operator" &&
+                callee.op->name == "getitem" && arguments.size() == 2 &&
+                arguments[0].value.isValue() && arguments[1].value.isInt();
+  unsigned hidden = isPick ? numTokens.lookup(arguments[0].value.asNode()) : 0;
+  if (hidden) {
+    int64_t position = arguments[1].value.asInt();
+    if (position >= 0 && position < hidden) {
+      Node &token = builder.createNode(Node::Kind::Call, name);
+      token.callee = callee.op;
+      tokens.insert(&token);
+      return &token;
+    }
+    arguments[1].value = Argument::integer(position - hidden);
+  }
+  Node &call = builder.addNode(graph, Node::Kind::Call, name);
+  call.callee = callee.op;
+  if (callee.wrapper.numTokens)
+    numTokens[&call] = callee.wrapper.numTokens;
+  if (llvm::Error error = setArguments(
+          builder, call, callee.schema ? &*callee.schema : nullptr, arguments))
+    return error;
+  return &call;
+}
+
+void CallBuilder::setResults(Node &call, ArrayRef<ValueInfo> results,
+                             bool returnsTuple) {
+  size_t hidden = std::min<size_t>(numTokens.lookup(&call), results.size());
+  call.results = builder.save(results.drop_front(hidden));
+  call.returnsTuple = returnsTuple;
+}
+
+void CallBuilder::setOutputs(Graph &graph, ArrayRef<Argument> values) {
+  llvm::copy_if(values, std::back_inserter(graph.outputs),
+                [&](const Argument &value) {
+                  return !value.isValue() || !isToken(*value.asNode());
+                });
+}
