@@ -2,6 +2,9 @@
 
 #include "corten/Program/StridedMemory.h"
 
+#include "corten/Support/ReadWindow.h"
+#include "corten/Support/ScratchMemory.h"
+
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -94,17 +97,10 @@ static auto copierOf(size_t elementBytes) {
   }
 }
 
-/// Copies the elements in row-major order: the last axis together with the one
-/// that lies closest in memory, for each index of the others.
-static void gather(const StridedMemory &memory, char *to, const char *from) {
-  llvm::SmallVector<CopyAxis> axes;
-  int64_t elementBytes = memory.elementBytes, step = elementBytes;
-  for (auto [extent, stride] :
-       llvm::reverse(llvm::zip_equal(memory.shape, memory.strides))) {
-    axes.push_back({extent, stride * elementBytes, step});
-    step *= extent;
-  }
-  axes.resize(std::max<size_t>(axes.size(), 2));
+/// Copies all elements that the axes reach: the first axis together with the
+/// one that lies closest in memory, for each index of the others.
+static void copyElements(llvm::SmallVector<CopyAxis> axes, size_t elementBytes,
+                         char *to, const char *from) {
   auto *closest =
       std::min_element(axes.begin() + 1, axes.end(),
                        [](const CopyAxis &left, const CopyAxis &right) {
@@ -114,7 +110,7 @@ static void gather(const StridedMemory &memory, char *to, const char *from) {
                                 std::pair(right.extent == 1, right.from);
                        });
   std::swap(axes[1], *closest);
-  auto *copy = copierOf(memory.elementBytes);
+  auto *copy = copierOf(elementBytes);
   llvm::ArrayRef<CopyAxis> outer = llvm::ArrayRef(axes).drop_front(2);
   llvm::SmallVector<int64_t> index(outer.size());
   for (bool isDone = false; !isDone;) {
@@ -133,6 +129,105 @@ static void gather(const StridedMemory &memory, char *to, const char *from) {
   }
 }
 
+namespace {
+/// A copy between mapped files, in parts of which each brings less than a
+/// window into memory. The larger they are, the less often is a page written
+/// to.
+class WindowedCopy {
+public:
+  explicit WindowedCopy(size_t elementBytes) : elementBytes(elementBytes) {}
+
+  void run(const llvm::SmallVector<CopyAxis> &axes, char *to, const char *from);
+
+private:
+  static constexpr size_t kMost = ReadWindow::kSize / 4 * 3;
+
+  size_t reach(llvm::ArrayRef<CopyAxis> axes, int64_t CopyAxis::*step) const;
+  size_t touched(llvm::SmallVector<CopyAxis> axes, int64_t CopyAxis::*step,
+                 size_t around) const;
+  /// Reading brings what is around a place with it, writing its page.
+  size_t touched(const llvm::SmallVector<CopyAxis> &axes) const {
+    constexpr size_t kPage = 4096;
+    return touched(axes, &CopyAxis::from, ReadWindow::kLook) +
+           touched(axes, &CopyAxis::to, kPage);
+  }
+
+  size_t elementBytes;
+  ReadWindow window;
+};
+} // namespace
+
+/// From the first byte of one side to its last.
+size_t WindowedCopy::reach(llvm::ArrayRef<CopyAxis> axes,
+                           int64_t CopyAxis::*step) const {
+  size_t bytes = elementBytes;
+  for (const CopyAxis &axis : axes)
+    bytes += (axis.extent - 1) * axis.*step;
+  return bytes;
+}
+
+/// About how much of one side is in memory when a part has been copied: its
+/// pieces without large gaps, each with what is `around` it.
+size_t WindowedCopy::touched(llvm::SmallVector<CopyAxis> axes,
+                             int64_t CopyAxis::*step, size_t around) const {
+  llvm::sort(axes, [&](const CopyAxis &left, const CopyAxis &right) {
+    return left.*step < right.*step;
+  });
+  size_t piece = elementBytes, pieces = 1;
+  for (const CopyAxis &axis : axes) {
+    if (static_cast<size_t>(axis.*step) <= piece + around)
+      piece += (axis.extent - 1) * axis.*step;
+    else
+      pieces *= axis.extent;
+  }
+  return pieces * (piece + around);
+}
+
+void WindowedCopy::run(const llvm::SmallVector<CopyAxis> &axes, char *to,
+                       const char *from) {
+  size_t whole = touched(axes);
+  if (whole <= kMost) {
+    copyElements(axes, elementBytes, to, from);
+    window.passed({from, reach(axes, &CopyAxis::from)}, whole);
+    window.passed({to, reach(axes, &CopyAxis::to)}, 0);
+    window.giveBack();
+    return;
+  }
+  // The axis that is best cut in two: what lies together on one side may be
+  // scattered on the other.
+  size_t least = SIZE_MAX, best = 0;
+  for (size_t place = 0; place < axes.size(); ++place) {
+    if (axes[place].extent == 1)
+      continue;
+    llvm::SmallVector<CopyAxis> half = axes;
+    half[place].extent -= half[place].extent / 2;
+    if (size_t size = touched(half); size < least)
+      std::tie(least, best) = std::pair(size, place);
+  }
+  int64_t second = axes[best].extent / 2, first = axes[best].extent - second;
+  llvm::SmallVector<CopyAxis> half = axes;
+  half[best].extent = first;
+  run(half, to, from);
+  half[best].extent = second;
+  run(half, to + first * half[best].to, from + first * half[best].from);
+}
+
+/// Copies the elements in row-major order.
+static void gather(const StridedMemory &memory, char *to, const char *from) {
+  llvm::SmallVector<CopyAxis> axes;
+  int64_t elementBytes = memory.elementBytes, step = elementBytes;
+  for (auto [extent, stride] :
+       llvm::reverse(llvm::zip_equal(memory.shape, memory.strides))) {
+    axes.push_back({extent, stride * elementBytes, step});
+    step *= extent;
+  }
+  axes.resize(std::max<size_t>(axes.size(), 2));
+  if (static_cast<size_t>(step) < kLeastScratch)
+    copyElements(std::move(axes), memory.elementBytes, to, from);
+  else
+    WindowedCopy(memory.elementBytes).run(axes, to, from);
+}
+
 llvm::Expected<SharedBytes> corten::elementsOf(const StridedMemory &memory) {
   std::optional<Extent> extent = extentOf(memory);
   if (!extent)
@@ -146,7 +241,7 @@ llvm::Expected<SharedBytes> corten::elementsOf(const StridedMemory &memory) {
   constexpr size_t kMaxGrowth = size_t{1} << 30;
   std::shared_ptr<char> elements;
   if (extent->size <= std::max(memory.storage.data.size(), kMaxGrowth))
-    elements = allocateElements(extent->size);
+    elements = allocateScratch(extent->size);
   if (!elements)
     return llvm::createStringError("repeats its storage to " +
                                    Twine(extent->size) + " bytes");

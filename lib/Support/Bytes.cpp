@@ -3,6 +3,8 @@
 #include "corten/Support/Bytes.h"
 
 #include "corten/Support/Limits.h"
+#include "corten/Support/ReadWindow.h"
+#include "corten/Support/ScratchMemory.h"
 
 #include "llvm/Support/Alignment.h"
 #include "llvm/Support/ErrorHandling.h"
@@ -63,10 +65,19 @@ std::shared_ptr<char> corten::allocateElements(size_t size) {
 SharedBytes corten::alignedWeight(SharedBytes bytes) {
   if (llvm::isAddrAligned(llvm::Align(kElementAlignment), bytes.data.data()))
     return bytes;
-  std::shared_ptr<char> copy = allocateElements(bytes.data.size());
+  size_t size = bytes.data.size();
+  std::shared_ptr<char> copy = allocateScratch(size);
   if (!copy)
     llvm::report_bad_alloc_error("no memory for the copy of a weight");
-  std::memcpy(copy.get(), bytes.data.data(), bytes.data.size());
-  llvm::StringRef data(copy.get(), bytes.data.size());
-  return {data, std::move(copy)};
+  ReadWindow window;
+  for (size_t at = 0; at < size; at += ReadWindow::kStep) {
+    llvm::StringRef step = bytes.data.substr(at, ReadWindow::kStep);
+    std::memcpy(copy.get() + at, step.data(), step.size());
+    window.passed(step);
+    window.passed({copy.get() + at, step.size()});
+  }
+  // Others that follow have windows of their own.
+  if (size >= kLeastScratch)
+    window.giveBack();
+  return {llvm::StringRef(copy.get(), size), std::move(copy)};
 }

@@ -66,6 +66,8 @@ static void giveBackPages(uint64_t begin, uint64_t end, bool isShared) {
 }
 
 void ReadWindow::giveBack() {
+  if (pending.empty())
+    return;
   llvm::SmallVector<FileMapping> mappings = fileMappings();
   uint64_t page = llvm::sys::Process::getPageSizeEstimate();
   for (StringRef bytes : pending) {

@@ -3,6 +3,7 @@
 #include "corten/Support/Zip.h"
 
 #include "corten/Support/Checksum.h"
+#include "corten/Support/ScratchMemory.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
@@ -222,9 +223,10 @@ const ZipEntry *ZipArchive::find(StringRef name) const {
 // Reading
 //===----------------------------------------------------------------------===//
 
-static llvm::Expected<SharedBytes> inflateEntry(const ZipEntry &entry) {
+static llvm::Expected<SharedBytes> inflateEntry(const ZipEntry &entry,
+                                                ReadWindow &window) {
   // For whatever tensor this may be.
-  std::shared_ptr<char> memory = corten::allocateElements(entry.size);
+  std::shared_ptr<char> memory = allocateScratch(entry.size);
   if (!memory)
     return llvm::createStringError("no memory for the " + Twine(entry.size) +
                                    " bytes of the entry '" + entry.name + "'");
@@ -237,14 +239,16 @@ static llvm::Expected<SharedBytes> inflateEntry(const ZipEntry &entry) {
   stream.next_in = const_cast<Bytef *>(input);
   stream.next_out = reinterpret_cast<Bytef *>(memory.get());
   int status = Z_OK;
-  constexpr size_t kStep = 1U << 30; // zlib counts in 32 bits.
   while (status == Z_OK) {
-    uInt in = std::min(inputLeft, kStep), out = std::min(outputLeft, kStep);
+    uInt in = std::min(inputLeft, ReadWindow::kStep);
+    uInt out = std::min(outputLeft, ReadWindow::kStep);
     stream.avail_in = in;
     stream.avail_out = out;
+    const char *made = reinterpret_cast<const char *>(stream.next_out);
     status = inflate(&stream, Z_NO_FLUSH);
     inputLeft -= in - stream.avail_in;
     outputLeft -= out - stream.avail_out;
+    window.passed({made, out - stream.avail_out});
   }
   inflateEnd(&stream);
   if (status != Z_STREAM_END || outputLeft != 0)
@@ -267,7 +271,7 @@ bool ZipArchive::isIntact(StringRef data, uint32_t expected) const {
 llvm::Expected<SharedBytes> ZipArchive::read(const ZipEntry &entry) const {
   SharedBytes result{entry.stored, archive.owner};
   if (entry.isDeflated) {
-    llvm::Expected<SharedBytes> inflated = inflateEntry(entry);
+    llvm::Expected<SharedBytes> inflated = inflateEntry(entry, *window);
     if (!inflated)
       return inflated.takeError();
     result = std::move(*inflated);

@@ -6,6 +6,8 @@
 
 #include "gtest/gtest.h"
 
+#include <numeric>
+
 using namespace corten;
 
 namespace {
@@ -65,6 +67,31 @@ TYPED_TEST(StridedMemoryTest, WhatReachesBeyondIsRefused) {
   EXPECT_EQ(llvm::toString(beyond.takeError()),
             "reaches beyond the " + std::to_string(24 * sizeof(TypeParam)) +
                 " bytes of its storage");
+}
+
+/// What is copied in parts, from each place to the right one.
+TEST(LargeStridedMemoryTest, IsGathered) {
+  constexpr int64_t rows = 3000, columns = 5000, depth = 3;
+  auto owner = std::make_shared<std::vector<uint32_t>>(rows * columns * depth);
+  std::iota(owner->begin(), owner->end(), 0);
+  llvm::StringRef data(reinterpret_cast<const char *>(owner->data()),
+                       owner->size() * sizeof(uint32_t));
+  auto check = [&](llvm::ArrayRef<int64_t> shape,
+                   llvm::ArrayRef<int64_t> strides, int64_t offset) {
+    SharedBytes bytes = llvm::cantFail(
+        elementsOf({shape, strides, offset, sizeof(uint32_t), {data, owner}}));
+    const auto *element = reinterpret_cast<const uint32_t *>(bytes.data.data());
+    ASSERT_EQ(bytes.data.size(), shape[0] * shape[1] * shape[2] * 4);
+    for (int64_t i = 0; i < shape[0]; ++i)
+      for (int64_t j = 0; j < shape[1]; ++j)
+        for (int64_t k = 0; k < shape[2]; ++k)
+          ASSERT_EQ(*element++,
+                    offset + i * strides[0] + j * strides[1] + k * strides[2]);
+  };
+  check({columns, rows, depth}, {depth, columns * depth, 1}, 0);
+  check({depth, columns, rows}, {1, depth, columns * depth}, 0);
+  check({rows / 3, depth, columns / 2}, {3 * columns * depth, 1, 2 * depth}, 7);
+  check({2, columns * depth, rows}, {0, 1, columns * depth}, 0);
 }
 
 TYPED_TEST(StridedMemoryTest, CopiesAreKnown) {

@@ -37,10 +37,10 @@ public:
   void passed(llvm::StringRef bytes) { passed(bytes, bytes.size()); }
   /// Some of `bytes` were read, which has brought about `resident` into memory.
   void passed(llvm::StringRef bytes, size_t resident);
-
-private:
+  /// What has passed is given back, however little that is.
   void giveBack();
 
+private:
   llvm::SmallVector<llvm::StringRef, 16> pending;
   size_t size = 0;
   /// Something was given back: so is the rest in the end.

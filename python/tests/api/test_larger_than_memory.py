@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Weights in mapped files are not kept in memory, however many there are."""
+"""Weights in mapped files are not kept in memory, however many there are.
+
+Neither are those that a conversion changes: narrows, packs, brings into order.
+"""
 
 from __future__ import annotations
 
@@ -10,12 +13,16 @@ import struct
 import subprocess
 import sys
 import time
+import zipfile
 from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
 import torch
 from support.command import CORTEN
+
+import corten
+from coreai_torch import TorchConverter
 
 #: Libraries that a conversion loads, the window, and what it steps over it.
 _ALLOWED = 300 << 20
@@ -37,9 +44,10 @@ class Sum(torch.nn.Module):
             self.register_parameter(f"p{{number}}", torch.nn.Parameter(data, False))
     def forward(self, x):
         for parameter in self.parameters():
-            x = x + parameter
+            x = x + {value}
         return x
 
+table = torch.arange(16.0).reshape(1, 16, 1)
 folder, *paths = sys.argv[1:]
 module = Sum({tensors})
 exported = torch.export.export(module, (torch.empty(1),))
@@ -61,6 +69,9 @@ _LOADERS = {
     "safetensors": (
         "__import__('safetensors.torch').torch.load_file(paths[0]).values()"
     ),
+    "safetensors, at an odd address": (
+        "__import__('safetensors.torch').torch.load_file(paths[0]).values()"
+    ),
     "torch.load": "torch.load(paths[0], mmap=True).values()",
 }
 
@@ -77,15 +88,17 @@ def weights(tmp_path: Path) -> list[Path]:
     return paths
 
 
-def _safetensors(weights: list[Path], path: Path, past: int = 0) -> None:
+def _safetensors(
+    weights: list[Path], path: Path, past: int = 0, dtype: torch.dtype = torch.float32
+) -> None:
     """A checkpoint whose data begins ``past`` what elements are aligned to.
 
     Written by hand, so that the file has holes where weights are zeros.
     """
     header = {
         f"p{number}": {
-            "dtype": "F32",
-            "shape": [_SIZE // 4],
+            "dtype": f"F{8 * dtype.itemsize}",
+            "shape": [_SIZE // dtype.itemsize],
             "data_offsets": [number * _SIZE, (number + 1) * _SIZE],
         }
         for number in range(len(weights))
@@ -111,29 +124,130 @@ def _checkpoint(weights: list[Path], loader: str, folder: Path) -> list[Path]:
         tensors = (torch.from_file(str(w), size=_SIZE // 4) for w in weights)
         torch.save(dict(zip(names, tensors, strict=True)), path)
         return [path]
-    _safetensors(weights, path)
+    _safetensors(weights, path, past=1 if "odd" in loader else 0)
     return [path]
 
 
-@pytest.mark.parametrize("loader", list(_LOADERS))
-def test_in_python(loader, weights, tmp_path):
-    tensors = _LOADERS[loader].format(size=_SIZE)
+def _convert(
+    paths: list[Path], tensors: str, folder: Path, value: str = "parameter"
+) -> tuple[int, int, int]:
+    """The peak of memory, what is left of the process's own, and of the asset."""
+    script = _SCRIPT.format(tensors=tensors.format(size=_SIZE), value=value)
     done = subprocess.run(
-        [
-            *(sys.executable, "-c", _SCRIPT.format(tensors=tensors), tmp_path),
-            *_checkpoint(weights, loader, tmp_path),
-        ],
+        [sys.executable, "-c", script, folder, *paths],
         stdout=subprocess.PIPE,
         check=True,
         text=True,
         env={**os.environ, "COREAI_TORCH_QUIET": "1"},
     )
-    written = (tmp_path / "model.aimodel" / "main.mlirb").stat().st_size
-    assert written > _SIZE * _COUNT
     peak, anonymous = (int(number) << 10 for number in done.stdout.split())
+    return peak, anonymous, (folder / "model.aimodel/main.mlirb").stat().st_size
+
+
+@pytest.mark.parametrize("loader", list(_LOADERS))
+def test_in_python(loader, weights, tmp_path):
+    paths = _checkpoint(weights, loader, tmp_path)
+    peak, anonymous, written = _convert(paths, _LOADERS[loader], tmp_path)
+    assert written > _SIZE * _COUNT
     assert peak < _ALLOWED
     # Nothing of what is mapped has been copied.
     assert anonymous < _SIZE
+
+
+#: Weights that become others: how they are mapped, what is computed with them, and
+#: how much smaller they are in the asset.
+_CHANGED = {
+    "float64": (
+        "(torch.from_file(p, size={size} // 8, dtype=torch.float64) for p in paths)",
+        "parameter",
+        2,
+    ),
+    "int64": (
+        "(torch.from_file(p, size={size} // 8, dtype=torch.int64) for p in paths)",
+        "parameter",
+        2,
+    ),
+    "transposed": (
+        "(torch.from_file(p, size={size} // 4).view(4096, -1).T for p in paths)",
+        "parameter",
+        1,
+    ),
+    "transposed, shared": (
+        "(torch.from_file(p, shared=True, size={size} // 4).view(4096, -1).T"
+        " for p in paths)",
+        "parameter",
+        1,
+    ),
+    "packed": (
+        "(torch.from_file(p, size={size}, dtype=torch.uint8) for p in paths)",
+        "torch.ops.coreai.lut_to_dense(parameter, table, 0)",
+        2,
+    ),
+}
+
+
+@pytest.mark.parametrize("change", list(_CHANGED))
+def test_of_changed_weights(change, weights, tmp_path):
+    """A conversion makes them in a file of its own."""
+    if change in ("int64", "packed"):
+        # Numbers that are of the narrower type.
+        dtype = torch.int64 if change == "int64" else torch.uint8
+        for number, path in enumerate(weights):
+            page = torch.arange(4096 // dtype.itemsize).roll(number) % 16
+            with path.open("r+b") as file:
+                file.write(page.to(dtype).numpy().tobytes())
+    tensors, value, ratio = _CHANGED[change]
+    peak, anonymous, written = _convert(weights, tensors, tmp_path, value)
+    assert written > _SIZE * _COUNT // ratio
+    assert peak < _ALLOWED
+    assert anonymous < _SIZE // ratio
+
+
+class Changed(torch.nn.Module):
+    """Weights of all kinds that a conversion changes, in mapped files."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__()
+        generator = torch.Generator().manual_seed(0)
+
+        def mapped(name: str, data: torch.Tensor) -> torch.nn.Parameter:
+            (folder / name).write_bytes(data.numpy().tobytes())
+            tensor = torch.from_file(
+                str(folder / name), size=data.numel(), dtype=data.dtype
+            )
+            return torch.nn.Parameter(tensor.view(data.shape), requires_grad=False)
+
+        def integers(shape: list[int], most: int) -> torch.Tensor:
+            return torch.randint(0, most, shape, generator=generator)
+
+        def numbers(shape: list[int]) -> torch.Tensor:
+            return torch.randn(shape, generator=generator, dtype=torch.float64)
+
+        self.wide = mapped("wide", numbers([300, 700]))
+        self.counts = mapped("counts", integers([300, 700], 1 << 20))
+        whole = mapped("view", numbers([701, 900]).float())
+        self.view = torch.nn.Parameter(whole[1:, ::3].T, requires_grad=False)
+        self.indices = mapped("indices", integers([300, 703], 8).to(torch.uint8))
+        table = numbers([1, 1, 8, 1]).float()
+        self.table = torch.nn.Parameter(table, requires_grad=False)
+
+    def forward(self, x: torch.Tensor) -> list[torch.Tensor]:
+        dense = torch.ops.coreai.lut_to_dense(self.indices, self.table, 0)
+        return [x + self.wide.float(), x + self.counts, x + self.view, dense]
+
+
+def test_changed_weights_are_right(tmp_path):
+    module = Changed(tmp_path)
+    x = torch.ones(1)
+    converter = TorchConverter().add_exported_program(
+        torch.export.export(module, (x,)),
+        decompose=True,
+        output_names=list("abcd"),
+    )
+    corten.save(converter.to_coreai(), tmp_path / "model.aimodel")
+    results = corten.load(tmp_path / "model.aimodel")["main"](x.numpy())
+    for name, expected in zip("abcd", module(x), strict=True):
+        torch.testing.assert_close(torch.from_numpy(results[name].numpy()), expected)
 
 
 _PRETRAINED = """
@@ -204,31 +318,54 @@ def _peaks(*arguments: str | Path) -> tuple[int, int]:
     return peak, anonymous
 
 
-def test_of_an_archive(weights, tmp_path):
+@pytest.mark.parametrize("compressed", [False, True])
+def test_of_an_archive(compressed, weights, tmp_path):
     """Its checksums are verified on the way."""
     model = Sum(torch.from_file(str(path), size=_SIZE // 4) for path in weights)
     torch.export.save(
         torch.export.export(model, (torch.empty(1),)), tmp_path / "model.pt2"
     )
-    peak, _ = _peaks(
+    if compressed:
+        stored = (tmp_path / "model.pt2").rename(tmp_path / "stored.pt2")
+        with (
+            zipfile.ZipFile(stored) as source,
+            zipfile.ZipFile(
+                tmp_path / "model.pt2", "w", zipfile.ZIP_DEFLATED, compresslevel=1
+            ) as target,
+        ):
+            for entry in source.infolist():
+                target.writestr(entry.filename, source.read(entry))
+    peak, anonymous = _peaks(
         "convert", tmp_path / "model.pt2", "-o", tmp_path / "model.aimodel"
     )
     assert 0 < peak < _ALLOWED
+    assert 0 < anonymous < _SIZE
 
 
-@pytest.mark.parametrize("past", [0, 1, 3])
-def test_of_a_folder(past, weights, tmp_path):
-    """Wherever in the file weights begin, they are not copied."""
+@pytest.mark.parametrize(
+    ("past", "dtype"),
+    [
+        (0, torch.float32),
+        (1, torch.float32),
+        (3, torch.float32),
+        (0, torch.float64),
+        (3, torch.float64),
+    ],
+)
+def test_of_a_folder(past, dtype, weights, tmp_path):
+    """Wherever in the file weights begin, they are not copied into memory."""
     with torch.device("meta"):
-        model = Sum(torch.empty(_SIZE // 4) for _ in weights)
+        size = _SIZE // dtype.itemsize
+        model = Sum(torch.empty(size, dtype=dtype) for _ in weights)
         exported = torch.export.export(model, (torch.empty(1),))
     torch.export.save(exported, tmp_path / "model.pt2")
-    _safetensors(weights, tmp_path / "model.safetensors", past)
+    _safetensors(weights, tmp_path / "model.safetensors", past, dtype)
     path = tmp_path / "model.aimodel"
     peak, anonymous = _peaks(
         *("convert", tmp_path / "model.pt2", "-o", path),
         *("--weights", tmp_path / "model.safetensors"),
     )
-    assert (path / "main.mlirb").stat().st_size > _SIZE * _COUNT
+    written = (path / "main.mlirb").stat().st_size
+    assert written > _SIZE * _COUNT * 4 // dtype.itemsize
     assert 0 < peak < _ALLOWED
-    assert 0 < anonymous < _SIZE
+    assert 0 < anonymous < _SIZE // 2

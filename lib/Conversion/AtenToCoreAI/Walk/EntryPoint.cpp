@@ -23,7 +23,7 @@ ProgramEmitter::ProgramEmitter(ConvertedModule &result,
       module(*result.module), options(options),
       debug(std::make_unique<DebugRecorder>(result.context.get(), options,
                                             result.counters)),
-      forms(options.assertions) {}
+      forms(window, options.assertions) {}
 
 ProgramEmitter::~ProgramEmitter() = default;
 

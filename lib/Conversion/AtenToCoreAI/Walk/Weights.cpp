@@ -7,36 +7,50 @@
 
 #include "corten/Dialect/CoreAI/IR/CoreAIOps.h"
 #include "corten/Support/Limits.h"
+#include "corten/Support/ScratchMemory.h"
 
 #include "mlir/IR/BuiltinDialect.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/ErrorHandling.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 
 using namespace corten;
 using namespace mlir;
 
-/// Copies `view` element by element into a narrower type.
-template <typename From, typename To>
+/// Converts `view` element by element to a narrower type, through a window.
+template <typename From, typename To, typename Convert>
 static TensorView narrow(const TensorView &view, ScalarType to,
-                         llvm::function_ref<To(From)> convert) {
+                         ReadWindow &window, Convert convert) {
   size_t count = view.numElements();
-  auto data = std::make_shared<std::vector<To>>(count);
+  std::shared_ptr<char> data = allocateScratch(count * sizeof(To));
+  if (!data)
+    llvm::report_bad_alloc_error("no memory for a narrowed weight");
   const char *source = static_cast<const char *>(view.data);
-  for (size_t i = 0; i < count; ++i) {
-    // It may lie anywhere.
-    From element;
-    std::memcpy(&element, source + i * sizeof(From), sizeof(From));
-    (*data)[i] = convert(element);
+  To *target = reinterpret_cast<To *>(data.get());
+  constexpr size_t kPiece = ReadWindow::kStep / sizeof(From);
+  for (size_t first = 0; first < count; first += kPiece) {
+    size_t end = std::min(count, first + kPiece);
+    for (size_t i = first; i < end; ++i) {
+      // It may lie anywhere.
+      From element;
+      std::memcpy(&element, source + i * sizeof(From), sizeof(From));
+      target[i] = convert(element);
+    }
+    window.passed(
+        {source + first * sizeof(From), (end - first) * sizeof(From)});
+    window.passed(
+        {data.get() + first * sizeof(To), (end - first) * sizeof(To)});
   }
   TensorView result = view;
   result.dtype = to;
   result.bytes = count * sizeof(To);
-  result.data = data->data();
-  result.owner = std::shared_ptr<const void>(data, data->data());
+  result.data = target;
+  result.owner = std::move(data);
   return result;
 }
 
@@ -45,7 +59,7 @@ static TensorView narrow(const TensorView &view, ScalarType to,
 /// the ends of int64, which stand for "no limit", become those of si32: both
 /// are worth a warning. Any other integer would be another number, an error.
 static FailureOr<TensorView> narrowed(const TensorView &view, StringRef name,
-                                      Location location) {
+                                      Location location, ReadWindow &window) {
   size_t misfits = 0, saturated = 0;
   int64_t firstMisfit = 0;
   auto toInt32 = [&](int64_t value) -> int32_t {
@@ -69,14 +83,14 @@ static FailureOr<TensorView> narrowed(const TensorView &view, StringRef name,
   TensorView result = view;
   switch (view.dtype) {
   case ScalarType::Int64:
-    result = narrow<int64_t, int32_t>(view, ScalarType::Int32, toInt32);
+    result = narrow<int64_t, int32_t>(view, ScalarType::Int32, window, toInt32);
     break;
   case ScalarType::Float64:
-    result = narrow<double, float>(view, ScalarType::Float32, toFloat);
+    result = narrow<double, float>(view, ScalarType::Float32, window, toFloat);
     break;
   case ScalarType::Complex128:
     result = narrow<std::complex<double>, std::complex<float>>(
-        view, ScalarType::Complex64, toComplex);
+        view, ScalarType::Complex64, window, toComplex);
     break;
   default:
     break;
@@ -134,14 +148,15 @@ static DenseElementsAttr inlineAttribute(const TensorView &view,
 /// they all are. None if they are not of the type.
 static DenseElementsAttr narrowAttribute(const TensorView &view,
                                          RankedTensorType type,
-                                         ScalarType scalar, bool uniform) {
-  std::optional<std::pair<int64_t, int64_t>> range = valueRange(view);
+                                         ScalarType scalar, bool uniform,
+                                         ReadWindow &window) {
+  std::optional<std::pair<int64_t, int64_t>> range = valueRange(view, window);
   auto [low, high] = limitsOf(scalar);
   if (!range || range->first < low || range->second > high)
     return {};
   unsigned bits = scalarTypeBits(scalar);
   auto elements = llvm::map_to_vector(
-      firstElements(view, uniform ? 1 : view.numElements()),
+      firstElements(view, uniform ? 1 : view.numElements(), window),
       [&](int64_t value) {
         return APInt(64, static_cast<uint64_t>(value)).trunc(bits);
       });
@@ -152,18 +167,18 @@ static DenseElementsAttr narrowAttribute(const TensorView &view,
 /// where they are packed or narrowed.
 static FailureOr<TensorView> formed(const TensorView &view,
                                     const WeightForm &form, StringRef name,
-                                    Location location) {
+                                    Location location, ReadWindow &window) {
   if (form.type == view.dtype)
-    return narrowed(view, name, location);
+    return narrowed(view, name, location, window);
   // Two four-bit floats to the byte, as torch has them.
   if (form.type == ScalarType::Float4E2M1FNx2)
     return view;
-  if (std::optional<TensorView> result = packed(view, form.type))
+  if (std::optional<TensorView> result = packed(view, form.type, window))
     return *std::move(result);
   InFlightDiagnostic message = emitError(location);
   message << "weight '" << name << "' of " << scalarTypeName(view.dtype)
           << " cannot be kept as " << scalarTypeName(form.type);
-  if (auto range = valueRange(view))
+  if (auto range = valueRange(view, window))
     message << ": its values go from " << range->first << " to "
             << range->second;
   return message;
@@ -192,10 +207,10 @@ FailureOr<Value> ProgramEmitter::weight(const TensorView &view,
   if (isSubByte(form.type)) {
     bool uniform = !isSubByte(view.dtype) && isUniform(view, window);
     if (uniform || isSmall)
-      if (auto inside = narrowAttribute(view, type, form.type, uniform))
+      if (auto inside = narrowAttribute(view, type, form.type, uniform, window))
         return another(inside);
   }
-  FailureOr<TensorView> data = formed(view, form, name, location);
+  FailureOr<TensorView> data = formed(view, form, name, location, window);
   if (mlir::failed(data))
     return failure();
   bool canStandInline = !isa<ComplexType>(element) && !isSubByte(form.type) &&

@@ -2,12 +2,16 @@
 
 #include "Weights/PackedWeights.h"
 
-#include "corten/Support/Bytes.h"
+#include "corten/Support/ScratchMemory.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Alignment.h"
+#include "llvm/Support/ErrorHandling.h"
 
 #include <algorithm>
+#include <cstring>
 #include <numeric>
+#include <vector>
 
 using namespace corten;
 
@@ -19,67 +23,99 @@ std::pair<int64_t, int64_t> corten::limitsOf(ScalarType type) {
   return {low, low + (int64_t(1) << bits) - 1};
 }
 
-/// Calls `visit` with a typed pointer to the elements, or to a copy if they lie
-/// where no such pointer may point.
+/// Calls `visit` with one piece of the elements after the other, until it says
+/// that it has seen enough: with a typed pointer, to a copy if they lie where
+/// no such pointer may point.
 template <typename T, typename Visit>
-static bool withElementsOf(const TensorView &view, Visit visit) {
-  SharedBytes bytes{{static_cast<const char *>(view.data), view.bytes},
-                    view.owner};
-  if (!llvm::isAddrAligned(llvm::Align::Of<T>(), view.data))
-    bytes = alignedWeight(std::move(bytes));
-  visit(reinterpret_cast<const T *>(bytes.data.data()));
+static bool visitElementsOf(const TensorView &view, ReadWindow &window,
+                            Visit visit) {
+  // Whole bytes of whatever they are packed to.
+  constexpr int64_t kPiece = ReadWindow::kStep / sizeof(T);
+  static_assert(kPiece % 8 == 0);
+  const char *data = static_cast<const char *>(view.data);
+  bool isAligned = llvm::isAddrAligned(llvm::Align::Of<T>(), data);
+  std::vector<T> copy;
+  int64_t count = view.numElements();
+  bool goesOn = true;
+  for (int64_t first = 0; first < count && goesOn; first += kPiece) {
+    llvm::StringRef bytes(data + first * sizeof(T),
+                          std::min(kPiece, count - first) * sizeof(T));
+    llvm::ArrayRef<T> elements;
+    if (isAligned) {
+      elements = {reinterpret_cast<const T *>(bytes.data()),
+                  bytes.size() / sizeof(T)};
+    } else {
+      copy.resize(bytes.size() / sizeof(T));
+      std::memcpy(copy.data(), bytes.data(), bytes.size());
+      elements = copy;
+    }
+    goesOn = visit(elements);
+    window.passed(bytes);
+  }
   return true;
 }
 
-/// Calls `visit` with the elements as a typed pointer; false for types that are
-/// no integers of whole bytes.
+/// Calls `visit` as visitElementsOf() does; false for types that are no
+/// integers of whole bytes.
 template <typename Visit>
-static bool withElements(const TensorView &view, Visit visit) {
+static bool visitElements(const TensorView &view, ReadWindow &window,
+                          Visit visit) {
   switch (view.dtype) {
   case ScalarType::Bool:
   case ScalarType::UInt8:
-    return withElementsOf<uint8_t>(view, visit);
+    return visitElementsOf<uint8_t>(view, window, visit);
   case ScalarType::Int8:
-    return withElementsOf<int8_t>(view, visit);
+    return visitElementsOf<int8_t>(view, window, visit);
   case ScalarType::Int16:
-    return withElementsOf<int16_t>(view, visit);
+    return visitElementsOf<int16_t>(view, window, visit);
   case ScalarType::Int32:
-    return withElementsOf<int32_t>(view, visit);
+    return visitElementsOf<int32_t>(view, window, visit);
   case ScalarType::Int64:
-    return withElementsOf<int64_t>(view, visit);
+    return visitElementsOf<int64_t>(view, window, visit);
   default:
     return false;
   }
 }
 
 std::optional<std::pair<int64_t, int64_t>>
-corten::valueRange(const TensorView &view) {
+corten::valueRange(const TensorView &view, ReadWindow &window) {
   std::optional<std::pair<int64_t, int64_t>> range;
-  int64_t count = view.numElements();
-  if (count == 0)
-    return range;
-  withElements(view, [&](const auto *data) {
-    auto [low, high] = std::minmax_element(data, data + count);
-    range = {static_cast<int64_t>(*low), static_cast<int64_t>(*high)};
+  visitElements(view, window, [&](auto elements) {
+    auto [least, greatest] =
+        std::minmax_element(elements.begin(), elements.end());
+    int64_t low = *least, high = *greatest;
+    range = range ? std::pair(std::min(range->first, low),
+                              std::max(range->second, high))
+                  : std::pair(low, high);
+    return true;
   });
   return range;
 }
 
 llvm::SmallVector<int64_t> corten::firstElements(const TensorView &view,
-                                                 int64_t count) {
-  llvm::SmallVector<int64_t> elements;
-  withElements(view,
-               [&](const auto *data) { elements.assign(data, data + count); });
-  return elements;
+                                                 int64_t count,
+                                                 ReadWindow &window) {
+  llvm::SmallVector<int64_t> first;
+  size_t wanted = static_cast<size_t>(count);
+  visitElements(view, window, [&](auto elements) {
+    llvm::append_range(first, elements.take_front(wanted - first.size()));
+    return first.size() < wanted;
+  });
+  return first;
 }
 
-std::optional<int64_t> corten::countOnes(const TensorView &view) {
+std::optional<int64_t> corten::countOnes(const TensorView &view,
+                                         ReadWindow &window) {
   int64_t ones = 0;
-  bool isMask = withElements(view, [&](const auto *data) {
-    for (int64_t i = 0, count = view.numElements(); i < count && ones >= 0; ++i)
-      ones = data[i] == 0 || data[i] == 1 ? ones + (data[i] == 1) : -1;
+  bool isMask = true;
+  bool isInteger = visitElements(view, window, [&](auto elements) {
+    for (auto element : elements) {
+      isMask &= element == 0 || element == 1;
+      ones += element == 1;
+    }
+    return isMask;
   });
-  if (!isMask || ones < 0)
+  if (!isInteger || !isMask)
     return std::nullopt;
   return ones;
 }
@@ -89,39 +125,43 @@ size_t corten::packedBytes(int64_t count, unsigned bits) {
   return (count * bits + group - 1) / group * (group / 8);
 }
 
+/// Returns the end of what it wrote; null if an element is not of the type.
 template <typename T>
-static bool packInto(const T *data, int64_t count, ScalarType type,
-                     uint8_t *bytes) {
+static char *packInto(llvm::ArrayRef<T> elements, ScalarType type,
+                      char *bytes) {
   auto [low, high] = limitsOf(type);
   unsigned bits = scalarTypeBits(type), filled = 0;
   uint32_t mask = (1u << bits) - 1, pending = 0;
-  for (int64_t i = 0; i < count; ++i) {
-    if (data[i] < low || data[i] > high)
-      return false;
-    pending |= (static_cast<uint32_t>(data[i]) & mask) << filled;
+  for (T element : elements) {
+    if (element < low || element > high)
+      return nullptr;
+    pending |= (static_cast<uint32_t>(element) & mask) << filled;
     filled += bits;
     for (; filled >= 8; filled -= 8, pending >>= 8)
-      *bytes++ = static_cast<uint8_t>(pending);
+      *bytes++ = static_cast<char>(pending);
   }
   if (filled)
-    *bytes = static_cast<uint8_t>(pending);
-  return true;
+    *bytes++ = static_cast<char>(pending);
+  return bytes;
 }
 
 std::optional<TensorView> corten::packed(const TensorView &view,
-                                         ScalarType type) {
-  int64_t count = view.numElements();
-  size_t size = packedBytes(count, scalarTypeBits(type));
-  // Whatever reads it may ask for the alignment of a blob; the bytes behind the
-  // last element are zero.
-  auto bytes = std::shared_ptr<uint8_t>(
-      static_cast<uint8_t *>(std::calloc(size + 1, 1)), std::free);
-  bool fits = false;
-  withElements(view, [&](const auto *data) {
-    fits = packInto(data, count, type, bytes.get());
+                                         ScalarType type, ReadWindow &window) {
+  size_t size = packedBytes(view.numElements(), scalarTypeBits(type));
+  std::shared_ptr<char> bytes = allocateScratch(size);
+  if (!bytes)
+    llvm::report_bad_alloc_error("no memory for a packed weight");
+  char *end = bytes.get();
+  bool isInteger = visitElements(view, window, [&](auto elements) {
+    char *begin = std::exchange(end, packInto(elements, type, end));
+    if (end)
+      window.passed({begin, static_cast<size_t>(end - begin)});
+    return end != nullptr;
   });
-  if (!fits)
+  if (!isInteger || !end)
     return std::nullopt;
+  // The last group may have more bytes than elements.
+  std::fill(end, bytes.get() + size, 0);
   TensorView result = view;
   result.dtype = type;
   result.data = bytes.get();

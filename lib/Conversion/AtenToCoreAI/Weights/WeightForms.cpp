@@ -292,7 +292,7 @@ LogicalResult WeightForms::plan(const Program &forProgram, const Graph &root,
                                 ArrayRef<std::pair<const Node *, int>> nodes,
                                 llvm::function_ref<bool(const Node &)> opaque,
                                 Report reportTo) {
-  *this = WeightForms(keepsAssertions);
+  *this = WeightForms(*window, keepsAssertions);
   program = &forProgram;
   isOpaque = opaque;
   report = reportTo;
@@ -426,7 +426,7 @@ LogicalResult WeightForms::planSparse(const Node &call) {
     if (failed(checkPacked(call, *mask, ScalarType::UInt1)))
       return failure();
     if (mask->dtype != ScalarType::UInt1) {
-      std::optional<int64_t> kept = countOnes(*mask);
+      std::optional<int64_t> kept = countOnes(*mask, *window);
       if (!kept)
         return fail(call, "mask must have only 0 and 1 values");
       if (values && *kept != values->numElements())
@@ -460,7 +460,7 @@ std::optional<int64_t> WeightForms::siblingBits(int weight) const {
     std::string sibling = (pathOf(data.target) + "quantization_n_bits").str();
     for (const InputSpec &spec : program->inputs)
       if (spec.target == sibling && spec.weight >= 0)
-        if (auto range = valueRange(program->weights[spec.weight]))
+        if (auto range = valueRange(program->weights[spec.weight], *window))
           return range->first;
   }
   return std::nullopt;
@@ -489,7 +489,7 @@ std::optional<ScalarType> WeightForms::dataType(const Node &call,
       return least >= low && greatest <= high;
     };
     auto areFit = [&](const TensorView *view) {
-      auto range = view ? valueRange(*view) : std::nullopt;
+      auto range = view ? valueRange(*view, *window) : std::nullopt;
       return !range || fits(range->first, range->second);
     };
     const Argument *zero = call.findArgument(blockwise.zeroPoint);
@@ -501,11 +501,11 @@ std::optional<ScalarType> WeightForms::dataType(const Node &call,
   const Node *node = call.argument(blockwise.data).asNode();
   if (std::optional<int64_t> bits = siblingBits(weightOf(*node)))
     return withBits(data.dtype, *bits);
-  auto range = valueRange(data);
+  auto range = valueRange(data, *window);
   if (!range)
     return data.dtype;
   if (const TensorView *zero = viewOf(call, blockwise.zeroPoint))
-    if (auto others = valueRange(*zero)) {
+    if (auto others = valueRange(*zero, *window)) {
       range->first = std::min(range->first, others->first);
       range->second = std::max(range->second, others->second);
     }
@@ -629,7 +629,8 @@ corten::narrowWeights(const Program &program) {
   for (const InputSpec &spec : program.inputs)
     if (spec.weight >= 0 && !spec.isMutated)
       nodes.emplace_back(spec.node, spec.weight);
-  WeightForms forms;
+  ReadWindow window;
+  WeightForms forms(window);
   std::vector<std::pair<std::string, ScalarType>> result;
   // What is wrong with a program is said when it is converted.
   if (failed(forms.plan(

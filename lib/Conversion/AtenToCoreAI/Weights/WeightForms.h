@@ -10,6 +10,7 @@
 #define CORTEN_LIB_CONVERSION_ATENTOCOREAI_WEIGHTS_WEIGHTFORMS_H
 
 #include "corten/Program/Program.h"
+#include "corten/Support/ReadWindow.h"
 
 #include "mlir/Support/LLVM.h"
 
@@ -68,9 +69,10 @@ public:
   /// Told what is wrong with a call.
   using Report = llvm::function_ref<void(const Node &, const llvm::Twine &)>;
 
-  /// See ConversionOptions::assertions.
-  explicit WeightForms(bool keepsAssertions = false)
-      : keepsAssertions(keepsAssertions) {}
+  /// What is read of weights goes through `window`. See
+  /// ConversionOptions::assertions for the other.
+  explicit WeightForms(ReadWindow &window, bool keepsAssertions = false)
+      : window(&window), keepsAssertions(keepsAssertions) {}
 
   /// Looks at `root` and the graphs inside it. `weights` are the nodes that
   /// stand for weights, with their index into Program::weights; calls that
@@ -114,6 +116,7 @@ private:
                                      const TensorView &data) const;
   std::optional<int64_t> siblingBits(int weight) const;
 
+  ReadWindow *window;
   const Program *program = nullptr;
   llvm::function_ref<bool(const Node &)> isOpaque;
   Report report;
