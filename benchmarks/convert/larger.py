@@ -1,20 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Models larger than memory: weights in mapped files, from files to an asset.
 
-    python -m benchmarks.convert.larger [--dense] [GIBIBYTES ...]
+    python -m benchmarks.convert.larger [--sparse] [GIBIBYTES ...]
 
 Each size is converted in three ways, each in a process of its own: a program on
 the meta device with its weights in a folder of safetensors, in Python and by the
 command, and a module whose parameters are `torch.from_file`. `anonymous_mib` and
 `file_mib` are the peaks of what the process had in memory, torch included: of its
 own, and of mapped files, which the kernel takes back when it needs room.
-For the first size, `hash_s` is the SHA-256 of the asset and `copy_s` one read and
-one write of the weights, for comparison.
 
-Weights are sparse files with a page of noise at the beginning of each, so that
-the input takes no disk, and reading it no transfer; with `--dense` they are
-written in full. The asset takes the disk that it takes. All is made in a
-temporary folder under `build/bench`.
+Before each way the weights are read and as many bytes are written and brought to
+the disk, by a loop that does nothing else: `read_s` and `write_s`, and `hash_s`,
+what SHA-256 takes for the bytes that were read. `ratio` is the time of the
+conversion to that of the read and the write together. None of the weights are in
+the cache of the kernel when something is timed.
+
+Weights are noise. With `--sparse` they are files with a page of noise at the
+beginning of each, so that the input takes no disk, and reading it no transfer:
+for sizes that would not fit twice. The asset takes the disk that it takes. All is
+made in a temporary folder under `build/bench`.
 """
 
 from __future__ import annotations
@@ -48,7 +52,7 @@ def _names(count: int) -> list[str]:
     return [f"layers.{number}.weight" for number in range(count)]
 
 
-def _write_weights(folder: Path, count: int, dense: bool) -> None:
+def _write_weights(folder: Path, count: int, sparse: bool) -> None:
     """Safetensors files whose data starts at an odd multiple of eight."""
     for first in range(0, count, _PER_FILE):
         names = _names(count)[first : first + _PER_FILE]
@@ -68,10 +72,13 @@ def _write_weights(folder: Path, count: int, dense: bool) -> None:
             begin = file.tell()
             for place in range(len(names)):
                 file.seek(begin + place * _LAYER)
-                size = _LAYER if dense else 4096
+                size = 4096 if sparse else _LAYER
                 for _ in range(0, size, _BLOCK):
                     file.write(os.urandom(min(size, _BLOCK)))
             file.truncate(begin + len(names) * _LAYER)
+            # What is not on the disk stays in the cache.
+            file.flush()
+            os.fsync(file.fileno())
 
 
 class _Peak:
@@ -186,60 +193,89 @@ def _convert(way: str, folder: Path, count: int) -> dict[str, Any]:
     }
 
 
-def _compare(folder: Path) -> dict[str, float]:
-    """What the bytes of the asset take at the least."""
-    program = folder / "model.aimodel" / "main.mlirb"
+def _forget(files: list[Path]) -> None:
+    """Takes files out of the cache of the kernel."""
+    for file in files:
+        descriptor = os.open(file, os.O_RDONLY)
+        os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
+        os.close(descriptor)
+
+
+def _read(files: list[Path]) -> dict[str, float]:
+    """A plain read of all of them, and the hash of what was read."""
+    block = memoryview(bytearray(_BLOCK))
+    digest = hashlib.sha256()
+    read = hashed = 0.0
+    for path in files:
+        with open(path, "rb", buffering=0) as file:
+            while True:
+                start = time.perf_counter()
+                size = file.readinto(block)
+                middle = time.perf_counter()
+                digest.update(block[:size])
+                read += middle - start
+                hashed += time.perf_counter() - middle
+                if not size:
+                    break
+    return {"read_s": read, "hash_s": hashed}
+
+
+def _write(path: Path, size: int) -> dict[str, float]:
+    """A plain write of that many bytes, until they are on the disk."""
+    noise = os.urandom(_BLOCK)
     start = time.perf_counter()
-    with open(program, "rb") as file:
-        hashlib.file_digest(file, "sha256")
-    hashed = time.perf_counter()
-    sources = sorted(folder.glob("*.safetensors"))
-    shutil.rmtree(program.parent)
-    copy = folder / "copy"
-    begin = time.perf_counter()
-    with open(copy, "wb") as target:
-        for source in sources:
-            with open(source, "rb") as file:
-                shutil.copyfileobj(file, target, _BLOCK)
-        target.flush()
-        os.fsync(target.fileno())
-    copied = time.perf_counter()
-    copy.unlink()
-    return {"hash_s": hashed - start, "copy_s": copied - begin}
+    with open(path, "wb", buffering=0) as file:
+        for begin in range(0, size, _BLOCK):
+            file.write(noise[: size - begin])
+        os.fsync(file.fileno())
+    end = time.perf_counter()
+    path.unlink()
+    return {"write_s": end - start}
 
 
-def measure(gibibytes: int, dense: bool, compare: bool) -> dict[str, Any]:
+def _measure_way(way: str, folder: Path, gibibytes: int) -> dict[str, Any]:
+    """One way, and what its bytes take at the least, one after the other."""
+    files = sorted(folder.glob("*.safetensors"))
+    _forget(files)
+    plain = _read(files)
+    plain |= _write(folder / "plain", sum(file.stat().st_size for file in files))
+    _forget(files)
+    answer = subprocess.run(
+        [
+            *(sys.executable, "-m", __spec__.name, "--way", way),
+            *("--folder", folder, str(gibibytes)),
+        ],
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+    )
+    shutil.rmtree(folder / "model.aimodel")
+    result: dict[str, Any] = json.loads(answer.stdout.splitlines()[-1])
+    ratio = result["total_s"] / (plain["read_s"] + plain["write_s"])
+    return {**result, **plain, "ratio": ratio}
+
+
+def measure(gibibytes: int, sparse: bool) -> dict[str, Any]:
     """All ways, one after the other."""
     count = (gibibytes << 30) // _LAYER
     result: dict[str, Any] = {
         "name": "larger-than-memory",
         "gibibytes": gibibytes,
-        "dense": dense,
+        "sparse": sparse,
         **machine(),
     }
     OUTPUT.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=OUTPUT) as name:
-        folder = Path(name)
-        _write_weights(folder, count, dense)
+        _write_weights(Path(name), count, sparse)
         for way in _WAYS:
-            shutil.rmtree(folder / "model.aimodel", ignore_errors=True)
-            worker = [sys.executable, "-m", __spec__.name, "--way", way]
-            answer = subprocess.run(
-                [*worker, "--folder", name, str(gibibytes)],
-                stdout=subprocess.PIPE,
-                text=True,
-                check=True,
-            )
-            result[way] = json.loads(answer.stdout.splitlines()[-1])
-        if compare:
-            result.update(_compare(folder))
+            result[way] = _measure_way(way, Path(name), gibibytes)
     return result
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description="Models larger than memory.")
-    parser.add_argument("gibibytes", type=int, nargs="*", default=[8, 16, 32])
-    parser.add_argument("--dense", action="store_true", help="write all weights")
+    parser.add_argument("gibibytes", type=int, nargs="*", default=[8])
+    parser.add_argument("--sparse", action="store_true", help="weights with holes")
     parser.add_argument("--way", choices=_WAYS, help=argparse.SUPPRESS)
     parser.add_argument("--folder", type=Path, help=argparse.SUPPRESS)
     given = parser.parse_args()
@@ -248,5 +284,4 @@ if __name__ == "__main__":
             count = (size << 30) // _LAYER
             print(json.dumps(_convert(given.way, given.folder, count)))
         else:
-            is_first = size == given.gibibytes[0]
-            print(json.dumps(measure(size, given.dense, is_first)), flush=True)
+            print(json.dumps(measure(size, given.sparse)), flush=True)
