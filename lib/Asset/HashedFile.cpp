@@ -85,6 +85,11 @@ void HashedFile::update(const char *data, size_t size) {
     hash->update({data, size});
 }
 
+void HashedFile::report(uint64_t bytes) const {
+  if (progress)
+    progress(bytes);
+}
+
 void HashedFile::gather(const char *data, size_t size) {
   std::memcpy(block.get() + filled, data, size);
   filled += size;
@@ -96,6 +101,7 @@ void HashedFile::flushGathered() {
   post({block.get(), filled, offset});
   update(block.get(), filled);
   offset += filled;
+  report(offset);
   filled = 0;
   std::swap(block, onItsWay);
 }
@@ -119,6 +125,7 @@ void HashedFile::writeLarge(const char *data, size_t size) {
     update(data + at, step);
     await(offset + at);
     window.passed({data + at - before, before});
+    report(offset + at + step);
   }
   offset += middle;
   // The caller may do what it likes with its bytes afterwards.

@@ -22,6 +22,7 @@
 #include <condition_variable>
 #include <cstdlib>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -40,6 +41,11 @@ public:
   static llvm::Expected<std::unique_ptr<HashedFile>>
   create(const std::string &path, Hash hash);
   ~HashedFile() override;
+
+  /// Is told of every few megabytes how many there are so far.
+  void setProgress(std::function<void(uint64_t)> callback) {
+    progress = std::move(callback);
+  }
 
   /// Everything is on the disk when this succeeds. Nothing may follow.
   llvm::Expected<std::optional<Digest>> finish();
@@ -68,6 +74,7 @@ private:
   uint64_t current_pos() const override { return offset + filled; }
 
   void update(const char *data, size_t size);
+  void report(uint64_t bytes) const;
   void gather(const char *data, size_t size);
   void flushGathered();
   void writeLarge(const char *data, size_t size);
@@ -84,6 +91,7 @@ private:
 
   std::string path;
   int descriptor;
+  std::function<void(uint64_t)> progress;
   /// Null if there is to be none.
   std::unique_ptr<Sha256> hash;
   /// What was written from where it lies.

@@ -204,6 +204,7 @@ corten::writeAsset(llvm::function_ref<llvm::Error(llvm::raw_ostream &)> write,
         options.hash ? HashedFile::Hash::Sha256 : HashedFile::Hash::None);
     if (!program)
       return program.takeError();
+    (*program)->setProgress(std::move(options.progress));
     if (llvm::Error error = write(**program))
       return error;
     llvm::Expected<std::optional<Digest>> digest = (*program)->finish();

@@ -99,12 +99,12 @@ convertSafely(const std::vector<ProgramFile> &files,
 /// Sets `isDifferent` if it computes something else than the programs.
 static std::function<llvm::Error(llvm::StringRef)>
 inspector(const std::vector<ProgramFile> &files, const WeightSource &weights,
-          const ConvertOptions &options, std::optional<Progress> &progress,
+          const ConvertOptions &options, Progress &progress,
           bool &isDifferent) {
   if (options.reference.empty())
     return nullptr;
   return [&](llvm::StringRef folder) -> llvm::Error {
-    progress->show("checking");
+    progress.show("checking");
     CheckOptions check;
     check.reference =
         options.reference == "torch" ? Reference::Torch : Reference::Engine;
@@ -114,7 +114,7 @@ inspector(const std::vector<ProgramFile> &files, const WeightSource &weights,
     check.isShown = !options.quiet && !options.asJson;
     // What the check prints is no line to write over.
     if (check.reference == Reference::Torch)
-      progress.reset();
+      Progress::clear();
     llvm::Expected<int> status = checkAsset(folder, files, check);
     if (!status)
       return status.takeError();
@@ -133,7 +133,7 @@ convertAndSave(const std::vector<ProgramFile> &files,
   // Not after a conversion that may be long.
   if (llvm::Error error = checkTarget(options.output, options.saving.force))
     return error;
-  std::optional<Progress> progress(std::in_place);
+  Progress progress;
   ConvertFilesOptions conversion;
   conversion.release = options.release;
   conversion.optimize = options.optimize;
@@ -142,18 +142,18 @@ convertAndSave(const std::vector<ProgramFile> &files,
     return weights.takeError();
   conversion.weights = *weights;
   conversion.progress = [&](size_t nodes) {
-    progress->show("converting: " + llvm::Twine(nodes) + " nodes");
+    progress.show("converting: " + llvm::Twine(nodes) + " nodes");
   };
-  progress->show("reading");
+  progress.show("reading");
   llvm::Expected<ConvertedFiles> converted = convertSafely(files, conversion);
   if (!converted)
     return converted.takeError();
   if (llvm::Error error = options.metadata.apply(converted->model->metadata()))
     return error;
-  progress->show("writing");
   SaveOptions saving = options.saving;
   saving.inspect = inspector(files, *weights, options, progress, isDifferent);
-  if (llvm::Error error = converted->model->save(options.output, saving))
+  if (llvm::Error error =
+          save(*converted->model, options.output, std::move(saving), progress))
     return error;
   return std::move(converted->warnings);
 }
@@ -273,11 +273,14 @@ struct StripOptions {
 } // namespace
 
 static int runStrip(const StripOptions &options) {
+  Progress progress;
+  progress.show("reading");
   llvm::Expected<std::unique_ptr<Model>> model = Model::open(options.path);
   if (!model)
     return fail(model.takeError());
   (*model)->stripDebugInfo();
-  if (llvm::Error error = (*model)->save(options.output, options.saving))
+  if (llvm::Error error =
+          save(**model, options.output, options.saving, progress))
     return fail(std::move(error));
   return Success;
 }
@@ -309,14 +312,19 @@ struct OptimizeOptions {
 } // namespace
 
 static int runOptimize(const OptimizeOptions &options) {
+  Progress progress;
+  progress.show("reading");
   llvm::Expected<std::unique_ptr<Model>> model = Model::open(options.path);
   if (!model)
     return fail(model.takeError());
   uint64_t before = (*model)->info().operations.total();
+  progress.show("optimizing " + plural(before, "operation"));
   if (llvm::Error error = (*model)->optimize())
     return fail(std::move(error));
-  if (llvm::Error error = (*model)->save(options.output, options.saving))
+  if (llvm::Error error =
+          save(**model, options.output, options.saving, progress))
     return fail(std::move(error));
+  Progress::clear();
   if (!options.quiet)
     llvm::outs() << options.output << ": "
                  << plural((*model)->info().operations.total(), "operation")

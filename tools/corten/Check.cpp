@@ -3,6 +3,7 @@
 #include "Check.h"
 
 #include "Closeness.h"
+#include "Terminal.h"
 #include "corten/Dialect/CoreAI/IR/CoreAIOps.h"
 #include "corten/Inspect/Examples.h"
 #include "corten/Model/Engine.h"
@@ -226,10 +227,12 @@ static llvm::Error checkDeclared(const Called &called) {
 static void warnOfNaN(StringRef name, const Tensor &tensor) {
   size_t count =
       llvm::count_if(numbersOf(tensor), [](double x) { return std::isnan(x); });
-  if (count)
-    llvm::errs() << "corten: warning: " << name << " has " << count
-                 << " elements that are no numbers (NaN), on the inputs that "
-                    "the program was exported with\n";
+  if (!count)
+    return;
+  Progress::clear();
+  llvm::errs() << "corten: warning: " << name << " has " << count
+               << " elements that are no numbers (NaN), on the inputs that "
+                  "the program was exported with\n";
 }
 
 /// Says which inputs are not those that the program was exported with.
@@ -240,10 +243,12 @@ static void noteRandomInputs(const ExampleCall &example) {
     for (const ExampleTensor &tensor : tensors)
       if (!tensor.hasData)
         names.push_back(tensor.source);
-  if (!names.empty())
-    llvm::errs() << "corten: note: the program was exported on the meta "
-                    "device: random numbers stand for "
-                 << llvm::join(names, ", ") << '\n';
+  if (names.empty())
+    return;
+  Progress::clear();
+  llvm::errs() << "corten: note: the program was exported on the meta "
+                  "device: random numbers stand for "
+               << llvm::join(names, ", ") << '\n';
 }
 
 static llvm::Expected<int> checkOnEngine(StringRef asset,
@@ -289,6 +294,7 @@ static llvm::Expected<int> checkOnEngine(StringRef asset,
       if (llvm::Error error = add(parameter))
         return error;
   bool areClose = llvm::all_of(all, [](const auto &c) { return c.isClose(); });
+  Progress::clear();
   if (options.isShown || !areClose)
     print(options.isShown ? llvm::outs() : llvm::errs(), std::move(all));
   return areClose ? Success : Found;

@@ -4,6 +4,7 @@
 
 #include "corten/Model/Compare.h"
 #include "Commands.h"
+#include "Terminal.h"
 
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/JSON.h"
@@ -19,8 +20,10 @@ using namespace corten::tool;
 static llvm::Error
 writeFile(llvm::StringRef path,
           llvm::function_ref<llvm::Error(llvm::raw_ostream &)> write) {
-  if (path == "-")
+  if (path == "-") {
+    Progress::clear();
     return write(llvm::outs());
+  }
   if (llvm::Error error = llvm::writeToOutput(path, write))
     return llvm::createStringError(path + ": " +
                                    llvm::toString(std::move(error)));
@@ -44,6 +47,8 @@ struct DiffOptions {
 } // namespace
 
 static int runDiff(const DiffOptions &options) {
+  Progress progress;
+  progress.show("reading");
   llvm::Expected<std::unique_ptr<Model>> source = Model::open(options.source);
   if (!source)
     return fail(source.takeError());
@@ -53,6 +58,7 @@ static int runDiff(const DiffOptions &options) {
   CompareOptions compare = options.compare;
   compare.compareWeights = !options.ignoreWeights;
   compare.compareNames = !options.ignoreNames;
+  progress.show("comparing");
   llvm::Expected<Comparison> comparison =
       Comparison::make(**source, **target, compare);
   if (!comparison)
@@ -121,6 +127,8 @@ struct ViewCommandOptions {
 } // namespace
 
 static int runView(const ViewCommandOptions &options) {
+  Progress progress;
+  progress.show("reading");
   llvm::Expected<std::unique_ptr<Model>> model = Model::open(options.path);
   if (!model)
     return fail(model.takeError());
@@ -133,6 +141,7 @@ static int runView(const ViewCommandOptions &options) {
     if (overlay.empty())
       return fail(options.overlay + ": expected a JSON object");
   }
+  progress.show("drawing");
   std::string page;
   llvm::raw_string_ostream os(page);
   if (llvm::Error error = (*model)->writePage(os, overlay))
@@ -148,6 +157,7 @@ static int runView(const ViewCommandOptions &options) {
         return llvm::Error::success();
       }))
     return fail(std::move(error));
+  Progress::clear();
   if (options.output.empty())
     llvm::outs() << output << '\n';
   return Success;

@@ -41,6 +41,7 @@ static int runCompile(const CompileOptions &options) {
     llvm::Expected<std::string> text = (*model)->planText(*precision);
     if (!text)
       return failAtLength(text.takeError());
+    Progress::clear();
     llvm::outs() << *text;
     return Success;
   }
@@ -50,6 +51,7 @@ static int runCompile(const CompileOptions &options) {
     llvm::raw_string_ostream os(text);
     if (llvm::Error error = (*model)->explainPlan(os, *precision))
       return failAtLength(std::move(error));
+    Progress::clear();
     llvm::outs() << text;
     if (options.output.empty())
       return Success;

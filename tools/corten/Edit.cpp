@@ -120,12 +120,15 @@ static llvm::Error change(Model &model, const EditOptions &options) {
 }
 
 static int runEdit(const EditOptions &options) {
+  Progress progress;
+  progress.show("reading");
   llvm::Expected<std::unique_ptr<Model>> model = openAll(options);
   if (!model)
     return fail(model.takeError());
   if (llvm::Error error = change(**model, options))
     return fail(std::move(error));
-  if (llvm::Error error = (*model)->save(options.output, options.saving))
+  if (llvm::Error error =
+          save(**model, options.output, options.saving, progress))
     return fail(std::move(error));
   return Success;
 }

@@ -3,6 +3,7 @@
 // Commands that show what a program is: info, print, ops, doctor.
 
 #include "Commands.h"
+#include "Terminal.h"
 #include "corten/Inspect/Archive.h"
 #include "corten/Model/Model.h"
 #include "corten/Model/Ops.h"
@@ -36,9 +37,12 @@ struct InfoOptions {
 } // namespace
 
 static int runArchiveInfo(const InfoOptions &options) {
+  Progress progress;
+  progress.show("reading");
   llvm::Expected<ArchiveInfo> info = describeArchive(options.path);
   if (!info)
     return fail(info.takeError());
+  Progress::clear();
   if (options.asJson)
     printJson(archiveJson(*info));
   else
@@ -49,10 +53,13 @@ static int runArchiveInfo(const InfoOptions &options) {
 static int runInfo(const InfoOptions &options) {
   if (isArchivePath(options.path))
     return runArchiveInfo(options);
+  Progress progress;
+  progress.show("reading");
   llvm::Expected<std::unique_ptr<Model>> model = Model::open(options.path);
   if (!model)
     return fail(model.takeError());
   ProgramInfo info = (*model)->info();
+  Progress::clear();
   if (options.asJson)
     printJson(infoJson(info));
   else
@@ -86,12 +93,15 @@ struct PrintCommandOptions {
 } // namespace
 
 static int runPrint(const PrintCommandOptions &options) {
+  Progress progress;
+  progress.show("reading");
   llvm::Expected<std::unique_ptr<Model>> model = Model::open(options.path);
   if (!model)
     return fail(model.takeError());
   llvm::Expected<std::string> text = (*model)->text(options.print);
   if (!text)
     return fail(text.takeError());
+  Progress::clear();
   llvm::outs() << *text;
   return Success;
 }
@@ -127,10 +137,13 @@ struct OpsOptions {
 } // namespace
 
 static int runOps(const OpsOptions &options) {
+  Progress progress;
+  progress.show("reading");
   llvm::Expected<OpReport> report =
       OpReport::make(options.paths, options.collapseComposites);
   if (!report)
     return fail(report.takeError());
+  Progress::clear();
   if (options.asJson)
     printJson(report->json());
   else
@@ -194,7 +207,9 @@ static int runDoctor(const DoctorOptions &options) {
     return fail("doctor: PATH is required");
   int exitCode = Success;
   json::Array reports;
+  Progress progress;
   for (const std::string &path : options.paths) {
+    progress.show("examining " + path);
     llvm::Expected<std::vector<Finding>> examined = examinePath(path);
     if (!examined)
       return fail(examined.takeError());
@@ -212,6 +227,7 @@ static int runDoctor(const DoctorOptions &options) {
       reports.push_back(findingsJson(path, findings));
       continue;
     }
+    Progress::clear();
     llvm::outs() << path << ": ";
     if (found == 0)
       llvm::outs() << "nothing found";
@@ -222,6 +238,7 @@ static int runDoctor(const DoctorOptions &options) {
     llvm::outs() << '\n';
     printFindings(findings, llvm::outs());
   }
+  Progress::clear();
   if (options.asJson)
     printJson(std::move(reports));
   return exitCode;

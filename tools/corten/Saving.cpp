@@ -5,6 +5,8 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 
+#include <algorithm>
+
 using namespace corten;
 using namespace corten::tool;
 using llvm::StringRef;
@@ -25,6 +27,17 @@ void tool::addTarget(CLI::App &command, std::string &output,
       ->type_name("PATH")
       ->required();
   addSaving(command, options);
+}
+
+llvm::Error tool::save(Model &model, StringRef path, SaveOptions options,
+                       Progress &progress) {
+  progress.show("writing");
+  // What lies around weights is hardly ever what takes the time.
+  if (uint64_t total = progress.isWanted() ? model.info().weightBytes() : 0)
+    options.progress = [&progress, total](uint64_t bytes) {
+      progress.show("writing", std::min(1.0, double(bytes) / double(total)));
+    };
+  return model.save(path, std::move(options));
 }
 
 //===----------------------------------------------------------------------===//

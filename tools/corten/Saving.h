@@ -6,6 +6,7 @@
 #define CORTEN_TOOLS_CORTEN_SAVING_H
 
 #include "Commands.h"
+#include "Terminal.h"
 #include "corten/Model/Model.h"
 
 #include <optional>
@@ -19,6 +20,10 @@ void addSaving(CLI::App &command, SaveOptions &options);
 
 /// The asset that a command writes.
 void addTarget(CLI::App &command, std::string &output, SaveOptions &options);
+
+/// Writes the model, and says meanwhile how far it is.
+llvm::Error save(Model &model, llvm::StringRef path, SaveOptions options,
+                 Progress &progress);
 
 /// What an asset is to say about itself.
 struct MetadataOptions {

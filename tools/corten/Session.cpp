@@ -176,6 +176,8 @@ llvm::Expected<Session> tool::openSession(const CallOptions &options,
       loadForEngine(options.path, loading, *weights);
   if (!loaded)
     return loaded.takeError();
+  if (!loaded->warnings.empty())
+    Progress::clear();
   for (const std::string &warning : loaded->warnings)
     llvm::errs() << "corten: warning: " << warning << '\n';
   Session session;

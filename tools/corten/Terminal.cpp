@@ -7,22 +7,30 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 using namespace corten::tool;
 
 /// To the start of the line, and erase it.
 static constexpr const char *kEraseLine = "\r\033[K";
 
+/// Whether the terminal has a line that is to go away again.
+static bool isLineThere = false;
+
 Progress::Progress() : isShown(llvm::sys::Process::StandardErrIsDisplayed()) {}
 
-Progress::~Progress() {
-  if (isShown)
+Progress::~Progress() { clear(); }
+
+void Progress::clear() {
+  if (std::exchange(isLineThere, false))
     llvm::errs() << kEraseLine;
 }
 
 void Progress::show(const llvm::Twine &text) {
-  if (isShown)
-    llvm::errs() << kEraseLine << text;
+  if (!isShown)
+    return;
+  llvm::errs() << kEraseLine << text;
+  isLineThere = true;
 }
 
 void Progress::show(const llvm::Twine &text, double fraction) {
@@ -40,6 +48,7 @@ void Progress::show(const llvm::Twine &text, double fraction) {
   llvm::errs() << kEraseLine << text << ' ' << drawn
                << std::string(kWidth - columns, ' ') << ' '
                << unsigned(100 * fraction) << " %";
+  isLineThere = true;
 }
 
 std::string corten::tool::bar(double fraction, unsigned width) {

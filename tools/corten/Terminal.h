@@ -13,7 +13,8 @@
 namespace corten::tool {
 
 /// One line on standard error that is written over and over, if somebody sits
-/// before it; nothing in a file or a pipe. The line is gone when this is.
+/// before it; nothing in a file or a pipe. The line is gone when this is, or
+/// when something is to be printed that stays.
 class Progress {
 public:
   Progress();
@@ -21,9 +22,15 @@ public:
   Progress(const Progress &) = delete;
   Progress &operator=(const Progress &) = delete;
 
+  /// Whether somebody sits before it.
+  bool isWanted() const { return isShown; }
+
   void show(const llvm::Twine &text);
   /// With a bar that says how much of something is done. May be called often.
   void show(const llvm::Twine &text, double fraction);
+
+  /// Takes away the line, whoever shows it: a terminal has one.
+  static void clear();
 
 private:
   bool isShown;

@@ -3,6 +3,7 @@
 // The `corten` command: arguments only. The work is in the libraries.
 
 #include "Commands.h"
+#include "Terminal.h"
 #include "corten/Asset/Asset.h"
 #include "corten/Support/Text.h"
 #include "corten/Version.h"
@@ -17,6 +18,7 @@ using namespace corten;
 int tool::fail(llvm::StringRef message) {
   // Messages of parsers may go on at length; one line is promised, and what to
   // do about it.
+  Progress::clear();
   auto [first, rest] = message.split('\n');
   llvm::errs() << "corten: error: " << first << '\n';
   for (llvm::StringRef line : llvm::split(rest, '\n'))
@@ -30,6 +32,7 @@ int tool::fail(llvm::Error error) {
 }
 
 int tool::failAtLength(llvm::Error error) {
+  Progress::clear();
   llvm::errs() << "corten: error: " << llvm::toString(std::move(error)) << '\n';
   return BadInput;
 }

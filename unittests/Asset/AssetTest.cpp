@@ -200,6 +200,20 @@ TEST_F(AssetTest, PiecesOfAnySize) {
             Asset::HashState::Right);
 }
 
+TEST_F(AssetTest, SaysHowMuchIsWritten) {
+  // Several steps of a large piece.
+  constexpr size_t kSize = size_t(40) << 20;
+  std::vector<uint64_t> said;
+  SaveOptions options;
+  options.hash = false;
+  options.progress = [&](uint64_t bytes) { said.push_back(bytes); };
+  ASSERT_EQ(save(std::string(kSize, 'x'), "a.aimodel", {}, options), "");
+  EXPECT_TRUE(std::ranges::is_sorted(said));
+  ASSERT_GE(said.size(), 3u);
+  EXPECT_LT(said.front(), kSize / 2);
+  EXPECT_EQ(said.back(), kSize);
+}
+
 TEST_F(AssetTest, ReplacesWhatIsThere) {
   ASSERT_EQ(save("one", "a.aimodel"), "");
   write(path("a.aimodel/main-x.odix"), "stale");

@@ -6,6 +6,7 @@
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
 
+#include <cstdint>
 #include <functional>
 
 namespace corten {
@@ -19,6 +20,8 @@ struct SaveOptions {
   /// Looks at the asset that was written, in a folder beside the target, before
   /// it goes there. After an error everything is as it was.
   std::function<llvm::Error(llvm::StringRef folder)> inspect = nullptr;
+  /// Told from time to time how many bytes of the program have been written.
+  std::function<void(uint64_t bytes)> progress = nullptr;
 };
 
 } // namespace corten
