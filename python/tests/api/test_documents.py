@@ -93,3 +93,11 @@ def test_every_page_is_in_the_index():
     linked = set(re.findall(r"\]\(([\w-]+\.md)\)", index))
     pages = {page.name for page in (ROOT / "docs").glob("*.md")} - {"README.md"}
     assert linked == pages
+
+
+def test_the_layout_names_every_library():
+    layout = (ROOT / "README.md").read_text().partition("\n## Layout\n")[2]
+    named = set(re.findall(r"`([\w/]+)`", layout.partition("\n[docs/")[0]))
+    libraries = {path.name for path in (ROOT / "lib").iterdir() if path.is_dir()}
+    assert libraries <= named
+    assert {"runtime", "python/corten", "tools", "fuzz", "benchmarks"} <= named
