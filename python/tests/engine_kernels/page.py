@@ -11,6 +11,7 @@ from textwrap import fill
 
 from engine_kernels.probe import (
     LEVELS,
+    REFUSED,
     ROOT,
     UNTRIED,
     Example,
@@ -44,6 +45,12 @@ ops become one `Tile`, alone or with the kernel that they follow
 the plan is made, takes no kernel or a `Copy` to where results go. Control flow runs
 what is in it.
 """
+
+_REFUSALS = """\
+A program with one of these is an error when it is compiled, with the line of the op:
+
+| op | why |
+|---|---|"""
 
 
 @dataclass
@@ -135,4 +142,6 @@ def page(levels: Sequence[str] = LEVELS) -> str:
             lines += [f"### {op}", "", f"{UNTRIED[op]}.", ""]
         else:
             lines += _table(op, by_op[op], levels)
-    return "\n".join([*lines, "## Variants", "", *_all_variants()]) + "\n"
+    lines += ["## What is refused", "", _REFUSALS]
+    lines += [f"| `{op}` | {why} |" for op, why in sorted(REFUSED.items())]
+    return "\n".join([*lines, "", "## Variants", "", *_all_variants()]) + "\n"

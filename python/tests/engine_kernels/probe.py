@@ -32,13 +32,35 @@ _RUNTIME = ROOT / "runtime/include/corten/Runtime"
 UNTRIED = {
     "invoke": "Of a composite that is a kernel; other graphs are inlined",
     "lut_to_sparse_with_bitmask": (
-        "Of weights, which are decompressed when the plan is made"
+        "Of weights: mask and indices stay what they are where they are multiplied "
+        "(`MatMulSparse`) and where rows are taken of them (`GatherSparse`); "
+        "elsewhere they become numbers once, when the plan is loaded"
     ),
     "metal4_kernel": (
         "Each with code of its own, made of its source: "
         "[Metal kernels](metal-kernels.md)"
     ),
 }
+
+#: Ops that there is no lowering for, and why.
+REFUSED = {
+    "delegate": (
+        "It calls what another compiler has made for another processor; all that the "
+        "program has of it is a name and bytes"
+    ),
+    "isolated_group": (
+        "Its operations are for the delegate that it names, and the engine is none"
+    ),
+    "reduce": (
+        "What it computes is a region, an element at a time. No converter writes it, "
+        "and coreai-core cannot load assets that have it: the named reductions are "
+        "what runs"
+    ),
+    "reduce_index": "The same, for the place of an element: `argmax` is what runs",
+}
+
+#: What programs consist of besides operations that compute.
+STRUCTURE = {"condition", "graph", "output", "target_spec", "yield"}
 
 #: Levels of instructions that kernels are tried at, the least first.
 LEVELS = ("portable", "avx2", "avx512")
@@ -64,6 +86,13 @@ def lowered_ops() -> list[str]:
     return sorted(
         name or re.sub(r"(?<!^)(?=[A-Z])", "_", cls).lower() for name, cls in found
     )
+
+
+def all_ops() -> set[str]:
+    """Those of the dialect that have an example, as all have, without the dialect."""
+    stems = (path.stem for path in EXAMPLES.glob("coreai.*.mlir"))
+    # What `decomposable.` stands before is an op without it, too.
+    return {stem.split(".")[1] for stem in stems} - {"decomposable"}
 
 
 def variant_names() -> list[str]:
@@ -191,6 +220,17 @@ def _run(model: corten.Model) -> Found:
             continue
         return Found(tuple((s.kernel, s.variant) for s in steps if s.is_kernel))
     return Found(failure=failure)
+
+
+def refusal(op: str) -> str:
+    """What is said of a program with this op; empty if all of its examples run."""
+    for path in sorted(EXAMPLES.glob(f"coreai.{op}.mlir")) + sorted(
+        EXAMPLES.glob(f"coreai.{op}.*.mlir")
+    ):
+        model = _open(path.read_text().partition("\n// -----\n")[0])
+        if model is not None and (said := _run(model).refusal):
+            return said
+    return ""
 
 
 def _open(text: str) -> corten.Model | None:

@@ -10,11 +10,15 @@ import pytest
 from engine_kernels.page import PAGE, page
 from engine_kernels.probe import (
     LEVELS,
+    REFUSED,
+    STRUCTURE,
+    all_ops,
     element_types,
     examples,
     levels,
     lowered_ops,
     probe,
+    refusal,
     with_type,
 )
 
@@ -51,6 +55,15 @@ def test_every_lowering_is_on_the_page() -> None:
 
 def test_nothing_the_dialect_allows_is_refused() -> None:
     assert "not on the engine" not in PAGE.read_text()
+
+
+def test_every_op_is_run_or_refused() -> None:
+    assert all_ops() == {*lowered_ops(), *REFUSED, *STRUCTURE}
+
+
+@pytest.mark.parametrize("op", sorted(REFUSED))
+def test_what_is_refused(op: str) -> None:
+    assert f"coreai.{op}' op cannot be run by the engine" in refusal(op)
 
 
 @pytest.mark.parametrize(
