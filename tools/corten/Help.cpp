@@ -163,10 +163,15 @@ static void printZsh(CLI::App &app) {
 
 static void printFish(CLI::App &app) {
   llvm::raw_ostream &out = llvm::outs();
+  // Where a command is wanted, no file is.
+  StringRef places[] = {"__fish_use_subcommand",
+                        "'__fish_seen_subcommand_from help'"};
+  for (StringRef place : places)
+    out << "complete -c corten -n " << place << " -f\n";
   for (const CLI::App *command : commandsOf(app)) {
-    out << "complete -c corten -n __fish_use_subcommand -a "
-        << command->get_name() << " -d "
-        << shellQuoted(brief(command->get_description())) << '\n';
+    for (StringRef place : places)
+      out << "complete -c corten -n " << place << " -a " << command->get_name()
+          << " -d " << shellQuoted(brief(command->get_description())) << '\n';
     for (const Spelling &option : optionsOf(*command)) {
       StringRef name = option.name;
       bool isLong = name.starts_with("--");

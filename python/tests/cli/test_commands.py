@@ -34,6 +34,7 @@ from support.command import (
     until_it_listens,
 )
 from support.runtime import _call
+from support.terminal import type_into
 
 from corten import _types, convert_pt2, open_pt2
 
@@ -830,6 +831,49 @@ class TestHelp:
             check=True,
         )
         assert tried.stdout == "described command\n" * 2
+
+    @pytest.mark.skipif(not shutil.which("zsh"), reason="needs zsh")
+    def test_zsh_completes_what_is_typed(self, tmp_path: Path) -> None:
+        (tmp_path / "_corten").write_text(corten("completion", "zsh").out)
+        typed = [
+            f"fpath=({tmp_path} $fpath)",
+            f"autoload -Uz compinit && compinit -u -d {tmp_path}/dump",
+            "corten() { print -r -- ran: $* }",
+            *("corten conv\t", "corten help stri\t", "corten strip --outp\t"),
+            "exit",
+        ]
+        ran = ["convert", "help strip", "strip --output"]
+        said = type_into(["zsh", "-f", "-i"], typed)
+        assert re.findall(r"^ran: (.*?) *\r?$", said, re.M) == ran, said
+
+    @pytest.mark.skipif(not shutil.which("fish"), reason="needs fish")
+    @pytest.mark.parametrize(
+        ("typed", "offered"),
+        [
+            ("corten conv", ["convert"]),
+            ("corten help stri", ["strip"]),
+            ("corten help note", []),
+            ("corten note", []),
+            ("corten strip note", ["notes.txt"]),
+            ("corten strip --outp", ["--output"]),
+            ("corten serve --por", ["--port"]),
+        ],
+    )
+    def test_fish_completes(
+        self, tmp_path: Path, typed: str, offered: list[str]
+    ) -> None:
+        (tmp_path / "notes.txt").touch()
+        (tmp_path / "corten.fish").write_text(corten("completion", "fish").out)
+        tried = subprocess.run(
+            ["fish", "--no-config", "-c", f"source corten.fish; complete -C '{typed}'"],
+            capture_output=True,
+            text=True,
+            check=True,
+            cwd=tmp_path,
+            env={**os.environ, "HOME": str(tmp_path)},
+        )
+        lines = tried.stdout.splitlines()
+        assert [line.partition("\t")[0] for line in lines] == offered
 
     def test_manual(self) -> None:
         page = corten("manual").out
