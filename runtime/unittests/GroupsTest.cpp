@@ -8,6 +8,7 @@
 #include "../lib/Core/Sanitizers.h"
 #include "../lib/Execution/Engine.h"
 #include "../lib/Execution/FrameChecker.h"
+#include "corten/Runtime/Isa.h"
 
 #include <condition_variable>
 #include <set>
@@ -59,6 +60,10 @@ static Owned<float> numbers(int64_t rows, int64_t width = kWidth) {
   return x;
 }
 
+/// Whether kernels are those of vectors: with portable ones steps of this size
+/// are too long to stand beside others.
+static bool areStepsSmall() { return *chooseIsa() != Isa::Portable; }
+
 static int64_t groupsOf(const PlanBuilder &plan, int count = 2,
                         int64_t width = kWidth) {
   std::shared_ptr<Model> model = loaded(plan, threads(count, false));
@@ -93,7 +98,8 @@ TEST(Groups, GiveTheSameForAnyNumberOfThreads) {
           EXPECT_OK(call.setInput(0, x.tensor));
           for (int i = 0; i != 20; ++i)
             EXPECT_OK(call.run());
-          EXPECT_EQ(call.report().numGroups, count == 1 ? 0 : 1);
+          if (count == 1 || areStepsSmall())
+            EXPECT_EQ(call.report().numGroups, count == 1 ? 0 : 1);
           std::vector<double> found = numbersOf(call.output(0).tensor());
           if (wanted.empty())
             wanted = found;
@@ -546,7 +552,8 @@ TEST(Groups, OfSizesThatDataDecide) {
     EXPECT_OK(call.setInput(0, x2.tensor));
     EXPECT_OK(reference.run());
     EXPECT_OK(call.run());
-    EXPECT_EQ(call.report().numGroups, length < 1000 ? 0 : 2);
+    if (areStepsSmall())
+      EXPECT_EQ(call.report().numGroups, length < 1000 ? 0 : 2);
     EXPECT_TRUE(numbersOf(call.output(0).tensor()) ==
                 numbersOf(reference.output(0).tensor()));
   }
