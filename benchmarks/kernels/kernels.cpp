@@ -271,21 +271,20 @@ struct Case {
 };
 } // namespace
 
-/// A product with weights of few bits, with a scale in f16 for each block
-/// of 32.
+/// A product with weights of few bits, with a scale in f16 for each block.
 static Case compressed(std::string_view name, CodeKind kind, int bits,
-                       int64_t m, int64_t k, int64_t n, int64_t rowBits = 0) {
-  constexpr int64_t kBlock = 32;
+                       int64_t m, int64_t k, int64_t n, int64_t rowBits = 0,
+                       int64_t block = 32) {
   Case test{"product " + std::string(name) + " m=" + std::to_string(m) +
                 " k=" + std::to_string(k) + " n=" + std::to_string(n),
             PortableKernel::MatMulCompressed,
-            {{m, k}, {panelCount(n), k / kBlock, codeBytes(kBlock, bits)}},
+            {{m, k}, {panelCount(n), k / block, codeBytes(block, bits)}},
             false,
             {m, n},
             {int64_t(kind), bits, rowBits}};
   test.multiplications = double(m * k * n);
   test.weights = ElementType::UI8;
-  test.scales = {panelCount(n), k / kBlock, kPanelWidth};
+  test.scales = {panelCount(n), k / block, kPanelWidth};
   test.entries = kind == CodeKind::Table ? 1 << bits : 0;
   return test;
 }
@@ -424,7 +423,11 @@ static std::vector<Case> products() {
           sparse("int8", CodeKind::Signed, ElementType::UI8, 8, m, k, n));
       cases.push_back(
           sparse("palette4", CodeKind::Table, ElementType::UI8, 4, m, k, n));
-      if (m == 1) {
+      if (m <= 16) {
+        cases.push_back(
+            compressed("int4 by 64", CodeKind::Signed, 4, m, k, n, 0, 64));
+        cases.push_back(
+            compressed("int4 by 128", CodeKind::Signed, 4, m, k, n, 0, 128));
         cases.push_back(compressed("palette2", CodeKind::Table, 2, m, k, n));
         cases.push_back(compressed("palette4", CodeKind::Table, 4, m, k, n));
         cases.push_back(compressed("palette6", CodeKind::Table, 6, m, k, n));

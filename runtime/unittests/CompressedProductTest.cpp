@@ -194,6 +194,24 @@ constexpr std::pair<CodeKind, int> kByteForms[] = {{CodeKind::Signed, 8},
                                                    {CodeKind::Signed, 4},
                                                    {CodeKind::Unsigned, 4}};
 
+// All numbers of rows that are multiplied with codes where they are, and more;
+// groups that are cut short.
+TEST(CompressedProduct, SeveralRows) {
+  for (auto [kind, bits] : kForms)
+    for (int64_t rows = 3; rows != 18; ++rows)
+      for (auto [depth, blocks] :
+           {std::pair<int64_t, int64_t>{64, 2}, {96, 1}, {144, 2}, {272, 2}})
+        compare({.kind = kind,
+                 .bits = bits,
+                 .rows = rows,
+                 .depth = depth,
+                 .columns = 70,
+                 .blocks = blocks,
+                 .scales = ElementType::F16,
+                 .hasZeros = rows % 3 == 0,
+                 .hasOffsets = rows % 4 == 0});
+}
+
 // Rows in 8 bits: groups of a block, of several, and more rows than are
 // multiplied at a time.
 TEST(CompressedProduct, RoundedRows) {

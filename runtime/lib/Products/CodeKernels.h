@@ -61,8 +61,9 @@ struct SkinnyCall {
   int64_t targetStep;
 };
 
-/// The most rows of a SkinnyCall.
-inline constexpr int kSkinnyRows = 4;
+/// The most rows of a SkinnyCall, of all codes and of a sparse matrix.
+inline constexpr int kSkinnyRows = 8;
+inline constexpr int kSparseRows = 4;
 
 //===----------------------------------------------------------------------===//
 // In whole numbers
@@ -72,11 +73,25 @@ inline constexpr int kSkinnyRows = 4;
 /// first counts most. Rounded ones have one.
 inline constexpr int kDotDigits = 3;
 
-/// A row of floats as whole numbers, in groups of kRowGroup.
+/// Elements of a group where they are not rounded: so few that all that three
+/// digits and codes of 4 bits come to fits into 32 bits.
+inline constexpr int64_t kDotGroup = 32;
+
+inline constexpr int64_t dotGroup(bool isRounded) {
+  return isRounded ? kRowGroup : kDotGroup;
+}
+/// Bytes from one group to the next.
+inline constexpr int64_t dotGroupBytes(bool isRounded, int64_t blockDepth) {
+  return isRounded ? (blockDepth < kRowGroup ? blockDepth : kRowGroup)
+                   : kDotDigits * kDotGroup;
+}
+/// What may be read after the last one, if not all of a group is there.
+inline constexpr int64_t kDotSlack = kDotGroup;
+
+/// A row of floats as whole numbers, in groups. These begin anew in each block.
 struct DotRow {
-  /// All first ones, then all second ones, and so on.
+  /// Of each group all first ones, then all second ones, and so on.
   int8_t *digits;
-  int64_t digitStep;
   /// What the digits of each group come to, one after the other, and what sums
   /// of products with codes begin with.
   int32_t *sums;
@@ -94,9 +109,11 @@ struct DotCall {
   int64_t targetStep;
 };
 
-/// The most rows of a DotCall, by how many digits they have.
-inline constexpr int kDotRows = 2;
-inline constexpr int kRoundedDotRows = 8;
+/// The most rows of a DotCall; of so few there are sums of each digit.
+inline constexpr int kDotRows = 8;
+inline constexpr int kFewDotRows = 2;
+
+using DotFunction = void (*)(const DotCall &);
 
 /// Of codes that hasByteProducts() takes. Null if there are no instructions for
 /// it.
@@ -110,8 +127,13 @@ struct CodeDots {
   bool (*writeRoundedRow)(const CodePanel &panel, const float *from,
                           const DotRow &row);
   /// By rows less one.
-  void (*dot[kDotRows])(const DotCall &);
-  void (*dotRounded[kRoundedDotRows])(const DotCall &);
+  DotFunction dotFew[kFewDotRows];
+  const DotFunction *dotGroups;
+  DotFunction dotRounded[kDotRows];
+
+  DotFunction dot(int64_t rows) const {
+    return rows <= kFewDotRows ? dotFew[rows - 1] : dotGroups[rows - 1];
+  }
 };
 
 /// Of panels with places. False if these want values that are not there.
@@ -119,14 +141,16 @@ struct SparseCodes {
   /// Weights as floats, row after row.
   bool (*expand)(const CodePanel &panel, float *to);
   /// By rows less one.
-  bool (*skinny[kSkinnyRows])(const SkinnyCall &);
+  bool (*skinny[kSparseRows])(const SkinnyCall &);
 };
 
 struct CodeKernels {
   /// Weights as floats, row after row.
   void (*expand)(const CodePanel &panel, float *to);
-  /// Whether `skinny` takes it, if all its columns have the same table.
-  bool (*isSkinny)(const CodePanel &panel);
+  /// Up to how many rows `skinny`, which may read codes again and again, is
+  /// faster than having weights as floats in memory, if all columns have the
+  /// same table; 0 if it does not take such codes.
+  int64_t (*mostSkinnyRows)(const CodePanel &panel);
   /// By rows less one.
   void (*skinny[kSkinnyRows])(const SkinnyCall &);
   const CodeDots &dots;

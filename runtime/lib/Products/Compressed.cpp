@@ -11,6 +11,7 @@
 
 #include <atomic>
 #include <cstring>
+#include <functional>
 
 using namespace corten::runtime;
 using namespace corten::runtime::products;
@@ -19,8 +20,10 @@ using portable::CompressedRight;
 /// What a thread should read at a time in a product of a few rows.
 static constexpr int64_t kChunkBytes = 128 << 10;
 static constexpr int64_t kMaxChunkPanels = 8;
-/// The most rows that are not rounded and are multiplied in whole numbers.
-static constexpr int64_t kMaxDotRows = 16;
+/// The most rows that are not rounded and read codes again and again.
+static constexpr int64_t kMostFewRows = 16;
+/// Elements of rows that are worth several threads before they are multiplied.
+static constexpr int64_t kSharedElements = 8192;
 /// Rows that have been rounded and are multiplied with the same panels.
 static constexpr int64_t kRoundedRows = 64;
 
@@ -133,9 +136,9 @@ private:
 
   bool isSkinny() const {
     if (right.places)
-      return rows <= kSkinnyRows;
-    return (hasDots || rows <= kSkinnyRows) && !hasColumnTables() &&
-           vectors.codes.isSkinny(panelAt(0));
+      return rows <= kSparseRows;
+    return !hasColumnTables() &&
+           (hasDots || rows <= vectors.codes.mostSkinnyRows(panelAt(0)));
   }
   /// Whether columns of a panel have several tables.
   bool hasColumnTables() const {
@@ -256,21 +259,22 @@ private:
 
   int64_t digits() const { return right.hasRoundedRows ? 1 : kDotDigits; }
   int64_t groupsOfBlock() const {
-    return ceilDivide(right.blockDepth, kRowGroup);
+    return ceilDivide(right.blockDepth, dotGroup(right.hasRoundedRows));
   }
 
   void takeDots(Scratch &scratch) {
     int64_t groups = right.blocks * groupsOfBlock();
     dotRows = scratch.take<DotRow>(rows);
     isNumbers = scratch.take<bool>(rows);
-    auto *bytes = scratch.take<int8_t>(rows * digits() * right.depth);
+    int64_t rowBytes =
+        groups * dotGroupBytes(right.hasRoundedRows, right.blockDepth);
+    auto *bytes = scratch.take<int8_t>(rows * rowBytes + kDotSlack);
     auto *sums = scratch.take<int32_t>(rows * groups * digits());
     auto *starts = scratch.take<int32_t>(rows * groups * digits());
     auto *units = scratch.take<float>(rows * groups);
     // There is no memory yet when it is asked how much will be taken.
     for (int64_t row = 0; dotRows && row != rows; ++row)
-      dotRows[row] = {bytes + row * digits() * right.depth, right.depth,
-                      sums + row * groups * digits(),
+      dotRows[row] = {bytes + row * rowBytes, sums + row * groups * digits(),
                       starts + row * groups * digits(), units + row * groups};
   }
 
@@ -285,10 +289,13 @@ private:
     return true;
   }
   bool writeAllDots() const {
-    for (int64_t row = 0; row != rows; ++row)
-      if (!writeDots(row))
-        return false;
-    return true;
+    auto write = [&](int64_t row, int) { isNumbers[row] = writeDots(row); };
+    if (rows * right.depth >= kSharedElements)
+      forEachChunk(call, rows, write);
+    else
+      for (int64_t row = 0; row != rows; ++row)
+        write(row, 0);
+    return std::all_of(isNumbers, isNumbers + rows, std::identity());
   }
 
   /// Rows that have been rounded, any number of them.
@@ -316,9 +323,9 @@ private:
     for (int64_t i = 0; i != count; ++i) {
       CodePanel panel = panelAt(first + i);
       float *to = target + i * kPanelWidth;
-      for (int64_t row = 0; row < rowCount; row += kRoundedDotRows) {
-        int64_t some = std::min<int64_t>(kRoundedDotRows, rowCount - row);
-        const float *sums[kRoundedDotRows] = {};
+      for (int64_t row = 0; row < rowCount; row += kDotRows) {
+        int64_t some = std::min<int64_t>(kDotRows, rowCount - row);
+        const float *sums[kDotRows] = {};
         for (int64_t j = 0; j != some; ++j)
           sums[j] = rowSums + (firstRow + row + j) * right.blocks;
         vectors.codes.dots.dotRounded[some - 1](
@@ -352,8 +359,8 @@ private:
   }
 
   void runSkinny() const {
-    const float *starts[kMaxDotRows] = {};
-    const float *sums[kMaxDotRows] = {};
+    const float *starts[kMostFewRows] = {};
+    const float *sums[kMostFewRows] = {};
     bool areDots = hasDots && writeAllDots();
     for (int64_t row = 0; row != rows; ++row) {
       starts[row] = rowAt(row);
@@ -362,6 +369,9 @@ private:
         sumRow(row);
     }
     const float *const *allSums = needsRowSums() ? sums : nullptr;
+    int64_t mostAtOnce = areDots        ? kDotRows
+                         : right.places ? kSparseRows
+                                        : kSkinnyRows;
     forEachChunk(
         call, ceilDivide(panels, chunkPanels), [&](int64_t chunk, int thread) {
           float *target = memoryOf(thread).sums;
@@ -371,18 +381,18 @@ private:
           for (int64_t i = 0; i != count; ++i) {
             CodePanel panel = panelAt(first + i);
             float *to = target + i * kPanelWidth;
-            for (int64_t row = 0; row != rows;) {
-              int64_t some = std::min<int64_t>(areDots ? kDotRows : kSkinnyRows,
-                                               rows - row);
+            EvenParts parts(rows, ceilDivide(rows, mostAtOnce));
+            for (int64_t done = 0; done != rows;) {
+              auto [row, some] = parts.next();
               float *at = to + row * step;
               const float *const *own = allSums ? allSums + row : nullptr;
               if (areDots)
-                vectors.codes.dots.dot[some - 1](
+                vectors.codes.dots.dot(some)(
                     {&panel, dotRows + row, own, at, step});
               else if (!multiplyFew(some,
                                     {&panel, starts + row, own, at, step}))
                 return;
-              row += some;
+              done += some;
             }
           }
           int64_t column = first * kPanelWidth;

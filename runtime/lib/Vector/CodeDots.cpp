@@ -11,40 +11,21 @@
 
 #include "../Portable/CompressedProduct.h"
 #include "CodeParameters.h"
-#include "Simd.h"
+#include "CodeValues.h"
+#include "DotBytes.h"
 
 namespace corten::runtime::CORTEN_LEVEL {
 
 using namespace products;
 
-#if defined(__AVX512VNNI__) || (defined(__AVX2__) && !defined(__AVX512F__))
+#ifdef CORTEN_HAS_DOTS
 namespace {
 
-constexpr int kPanelColumns = 32;
-constexpr int kPanelVectors = kPanelColumns / kWidth;
-/// As in other products of a few rows.
-constexpr int64_t kAhead = 8192;
-
 //===----------------------------------------------------------------------===//
-// Bytes of a vector
+// Rows
 //===----------------------------------------------------------------------===//
 
 #ifdef __AVX512VNNI__
-using B = __m512i;
-
-inline B bytesAt(const uint8_t *from) { return _mm512_loadu_si512(from); }
-inline B everywhere(uint8_t byte) { return _mm512_set1_epi8(char(byte)); }
-inline B fours(int32_t four) { return _mm512_set1_epi32(four); }
-inline B upperNibbles(B x) {
-  return _mm512_and_si512(_mm512_srli_epi16(x, 4), everywhere(15));
-}
-
-/// Adds four products of bytes to each sum; the first are without a sign, and
-/// of 4 bits.
-inline B addProducts(B sums, B codes, B digits) {
-  return _mm512_dpbusd_epi32(sums, codes, digits);
-}
-
 /// Some floats, and zeros for the others.
 inline F someAt(const float *from, int64_t count) {
   return F(_mm512_maskz_loadu_ps(
@@ -57,23 +38,6 @@ inline void storeBytes(int8_t *to, I numbers, I order, int64_t count) {
       _mm512_permutexvar_epi32(B(order), B(numbers)));
 }
 #else
-using B = __m256i;
-
-inline B bytesAt(const uint8_t *from) {
-  return _mm256_loadu_si256(reinterpret_cast<const __m256i *>(from));
-}
-inline B everywhere(uint8_t byte) { return _mm256_set1_epi8(char(byte)); }
-inline B fours(int32_t four) { return _mm256_set1_epi32(four); }
-inline B upperNibbles(B x) {
-  return _mm256_and_si256(_mm256_srli_epi16(x, 4), everywhere(15));
-}
-
-inline B addProducts(B sums, B codes, B digits) {
-  // Two products of 4 and 8 bits fit into 16.
-  B pairs = _mm256_maddubs_epi16(codes, digits);
-  return _mm256_add_epi32(sums, _mm256_madd_epi16(pairs, _mm256_set1_epi16(1)));
-}
-
 inline F someAt(const float *from, int64_t count) {
   return count >= 8 ? load(from)
                     : F(_mm256_zextps128_ps256(_mm_loadu_ps(from)));
@@ -87,10 +51,6 @@ inline void storeBytes(int8_t *to, I numbers, I order, int64_t count) {
 }
 #endif
 
-//===----------------------------------------------------------------------===//
-// Rows
-//===----------------------------------------------------------------------===//
-
 /// How a row is written for some codes.
 struct RowForm {
   /// Codes of 4 bits are taken apart into those of even and of odd k; four rows
@@ -99,10 +59,10 @@ struct RowForm {
   /// What the bytes of codes are more than what codes stand for. In AVX2, those
   /// of 8 bits have a sign.
   int32_t bias;
+  bool isNibbles;
 
-  explicit RowForm(const CodePanel &panel) {
+  explicit RowForm(const CodePanel &panel) : isNibbles(panel.bits == 4) {
     bool isSigned = panel.kind == CodeKind::Signed;
-    bool isNibbles = panel.bits == 4;
 #ifdef __AVX512VNNI__
     order = isNibbles ? I{0, 2, 4, 6, 1, 3, 5, 7, 8, 10, 12, 14, 9, 11, 13, 15}
                       : I{0, 2, 1, 3, 4, 6, 5, 7, 8, 10, 9, 11, 12, 14, 13, 15};
@@ -130,19 +90,40 @@ bool findLargest(const float *from, int64_t count, float &largest) {
     isNumber &= x <= splat(__FLT_MAX__);
     most = larger(x, most);
   }
-  largest = 0;
-  bool areNumbers = true;
-  for (int lane = 0; lane < kWidth; ++lane) {
-    areNumbers &= isNumber[lane] != 0;
-    largest = most[lane] > largest ? most[lane] : largest;
+  largest = mostOfLanes(most);
+  return !any(~isNumber);
+}
+
+inline int32_t sumOfLanes(I x) {
+#ifdef __AVX512VNNI__
+  return _mm512_reduce_add_epi32(B(x));
+#else
+  int32_t sum = 0;
+  for (int lane = 0; lane < kWidth; ++lane)
+    sum += x[lane];
+  return sum;
+#endif
+}
+
+/// What sums of products begin with, so that bytes count as what codes stand
+/// for: digits that are added up in one sum have it in the last of them.
+template <int DigitCount>
+void writeStarts(const RowForm &form, const int32_t *sums, int32_t *starts) {
+  if constexpr (DigitCount == 1) {
+    starts[0] = -form.bias * sums[0];
+  } else {
+    int32_t upper = -form.bias * sums[0];
+    int32_t lower = -form.bias * (sums[1] * 256 + sums[2]);
+    starts[0] = form.isNibbles ? 0 : upper;
+    starts[1] = 0;
+    starts[2] = form.isNibbles ? upper * 65536 + lower : lower;
   }
-  return areNumbers;
 }
 
 /// Writes a group of elements, and its sums.
 template <int DigitCount>
 void writeDigits(const float *from, int64_t count, float factor,
-                 const RowForm &form, const DotRow &row, int64_t place,
+                 const RowForm &form, const DotRow &row, int8_t *digits,
                  int64_t group) {
   I sums[DigitCount] = {};
   for (int64_t i = 0; i < count; i += kWidth) {
@@ -152,22 +133,19 @@ void writeDigits(const float *from, int64_t count, float factor,
       int digit = DigitCount - 1 - last;
       I part = DigitCount == 1 ? number : takeDigit(number);
       sums[digit] += part;
-      storeBytes(row.digits + digit * row.digitStep + place + i, part,
-                 form.order, count - i);
+      storeBytes(digits + digit * kDotGroup + i, part, form.order, count - i);
     }
   }
-  for (int digit = 0; digit < DigitCount; ++digit) {
-    int32_t sum = 0;
-    for (int lane = 0; lane < kWidth; ++lane)
-      sum += sums[digit][lane];
-    row.sums[group * DigitCount + digit] = sum;
-    row.starts[group * DigitCount + digit] = -form.bias * sum;
-  }
+  int32_t *own = row.sums + group * DigitCount;
+  CORTEN_UNROLL
+  for (int digit = 0; digit < DigitCount; ++digit)
+    own[digit] = sumOfLanes(sums[digit]);
+  writeStarts<DigitCount>(form, own, row.starts + group * DigitCount);
 }
 
 /// Three digits: the largest lies between 2^21 and 2^22.
 void writeWhole(const float *from, int64_t count, float largest,
-                const RowForm &form, const DotRow &row, int64_t place,
+                const RowForm &form, const DotRow &row, int8_t *digits,
                 int64_t group) {
   uint32_t exponent;
   __builtin_memcpy(&exponent, &largest, 4);
@@ -178,33 +156,37 @@ void writeWhole(const float *from, int64_t count, float largest,
   float factor;
   __builtin_memcpy(&factor, &factorBits, 4);
   __builtin_memcpy(row.units + group, &unitBits, 4);
-  writeDigits<kDotDigits>(from, count, factor, form, row, place, group);
+  writeDigits<kDotDigits>(from, count, factor, form, row, digits, group);
 }
 
 /// One digit.
 void writeRounded(const float *from, int64_t count, float largest,
-                  const RowForm &form, const DotRow &row, int64_t place,
+                  const RowForm &form, const DotRow &row, int8_t *digits,
                   int64_t group) {
   portable::GroupScale scale(largest);
   row.units[group] = scale.unit;
-  writeDigits<1>(from, count, scale.factor, form, row, place, group);
+  writeDigits<1>(from, count, scale.factor, form, row, digits, group);
 }
 
 /// False if an element is no number.
-template <auto writeGroup>
+template <auto writeGroup, bool isRounded>
 bool writeRow(const CodePanel &panel, const float *from, const DotRow &row) {
+  constexpr int64_t kGroup = dotGroup(isRounded);
   RowForm form(panel);
+  int8_t *digits = row.digits;
   int64_t group = 0;
-  for (int64_t block = 0; block < panel.blocks; ++block)
-    for (int64_t k = 0; k < panel.blockDepth; k += kRowGroup) {
+  for (int64_t block = 0; block < panel.blocks; ++block) {
+    for (int64_t k = 0; k < panel.blockDepth; k += kGroup) {
       int64_t left = panel.blockDepth - k;
-      int64_t count = left < kRowGroup ? left : kRowGroup;
-      int64_t place = block * panel.blockDepth + k;
+      int64_t count = left < kGroup ? left : kGroup;
       float largest;
-      if (!findLargest(from + place, count, largest))
+      if (!findLargest(from + k, count, largest))
         return false;
-      writeGroup(from + place, count, largest, form, row, place, group++);
+      writeGroup(from + k, count, largest, form, row, digits, group++);
+      digits += dotGroupBytes(isRounded, panel.blockDepth);
     }
+    from += panel.blockDepth;
+  }
   return true;
 }
 
@@ -215,13 +197,8 @@ bool writeRow(const CodePanel &panel, const float *from, const DotRow &row) {
 template <int Rows, int DigitCount, int Vectors>
 using Digits = B[Rows][DigitCount][Vectors];
 
-inline B foursAt(const int8_t *from) {
-  int32_t four;
-  __builtin_memcpy(&four, from, 4);
-  return fours(four);
-}
-
-/// Calls `add(row, digit, four elements of the row)` for all.
+/// Calls `add(row, digit, four elements of the row)` for all, of what is
+/// `place` bytes after the first digits.
 template <int Rows, int DigitCount, typename Add>
 inline __attribute__((always_inline)) void
 forEachDigit(const DotRow *rows, int64_t place, Add &&add) {
@@ -229,8 +206,7 @@ forEachDigit(const DotRow *rows, int64_t place, Add &&add) {
   for (int i = 0; i < Rows; ++i) {
     CORTEN_UNROLL
     for (int digit = 0; digit < DigitCount; ++digit)
-      add(i, digit,
-          foursAt(rows[i].digits + digit * rows[i].digitStep + place));
+      add(i, digit, foursAt(rows[i].digits + digit * kDotGroup + place));
   }
 }
 
@@ -285,14 +261,8 @@ struct Bytes {
     B b = bytesAt(codes + 64) ^ flip;
     __builtin_prefetch(codes + kAhead, 0, 2);
     __builtin_prefetch(codes + 64 + kAhead, 0, 2);
-    // Pairs of the first and the third row, and of the second and the fourth;
-    // then those of one column together.
-    B low = _mm512_unpacklo_epi8(a, b);
-    B high = _mm512_unpackhi_epi8(a, b);
-    B first = _mm512_shuffle_i64x2(low, high, 0x44);
-    B second = _mm512_shuffle_i64x2(low, high, 0xee);
-    B columns[kVectors] = {_mm512_unpacklo_epi16(first, second),
-                           _mm512_unpackhi_epi16(first, second)};
+    B columns[kVectors];
+    takeColumns(a, b, columns);
     CORTEN_UNROLL
     for (int j = 0; j < kVectors; ++j)
       forEachDigit<Rows, DigitCount>(
@@ -302,16 +272,7 @@ struct Bytes {
           });
   }
 
-  /// Columns have changed places.
-  static void order(F (&x)[kVectors]) {
-    __m512i first = _mm512_setr_epi32(0, 1, 2, 3, 16, 17, 18, 19, 8, 9, 10, 11,
-                                      24, 25, 26, 27);
-    __m512i second = _mm512_setr_epi32(4, 5, 6, 7, 20, 21, 22, 23, 12, 13, 14,
-                                       15, 28, 29, 30, 31);
-    F low = F(_mm512_permutex2var_ps(x[0], first, x[1]));
-    x[1] = F(_mm512_permutex2var_ps(x[0], second, x[1]));
-    x[0] = low;
-  }
+  static void order(F (&x)[kVectors]) { orderColumns(x); }
 #else
   /// With signs: two products of bytes without one do not fit into 16 bits.
   template <int Rows, int DigitCount>
@@ -358,10 +319,13 @@ struct Bytes {
 };
 
 /// What the digits of a group come to.
-template <int DigitCount, int Vectors>
-inline F totalOf(const B (&digits)[DigitCount][Vectors], int j) {
+template <typename Codes, int DigitCount>
+inline F totalOf(const B (&digits)[DigitCount][Codes::kVectors], int j) {
   if constexpr (DigitCount == 1)
     return toFloat(I(digits[0][j]));
+  else if constexpr (Codes::kUnit == 8)
+    return toFloat((((I(digits[0][j]) << 8) + I(digits[1][j])) << 8) +
+                   I(digits[2][j]));
   else {
     I lower = (I(digits[1][j]) << 8) + I(digits[2][j]);
     return fma(toFloat(I(digits[0][j])), splat(65536.0f), toFloat(lower));
@@ -395,8 +359,8 @@ addGroup(const CodePanel &panel, const uint8_t *codes, const DotRow *rows,
   for (int i = 0; i < Rows; ++i) {
     CORTEN_UNROLL
     for (int j = 0; j < Codes::kVectors; ++j)
-      totals[i][j] =
-          fma(totalOf(sums[i], j), splat(rows[i].units[group]), totals[i][j]);
+      totals[i][j] = fma(totalOf<Codes>(sums[i], j),
+                         splat(rows[i].units[group]), totals[i][j]);
   }
 }
 
@@ -406,18 +370,21 @@ void multiplyVectors(const DotCall &call, int firstVector) {
   constexpr int kVectors = Codes::kVectors;
   const CodePanel &panel = *call.panel;
   F results[Rows][kVectors] = {};
+  constexpr bool kIsRounded = DigitCount == 1;
+  constexpr int64_t kGroup = dotGroup(kIsRounded);
+  int64_t groupBytes = dotGroupBytes(kIsRounded, panel.blockDepth);
   int64_t group = 0;
   for (int64_t block = 0; block < panel.blocks; ++block) {
     const uint8_t *codes = panel.codes + block * panel.blockBytes +
                            firstVector * int64_t(sizeof(B));
     BlockParameters::prefetch(panel, block);
     F totals[Rows][kVectors] = {};
-    for (int64_t k = 0; k < panel.blockDepth; k += kRowGroup) {
+    for (int64_t k = 0; k < panel.blockDepth; k += kGroup) {
       int64_t left = panel.blockDepth - k;
-      addGroup<Rows, DigitCount, Codes>(panel, codes + k / Codes::kUnit * 128,
-                                        call.rows, block * panel.blockDepth + k,
-                                        left < kRowGroup ? left : kRowGroup,
-                                        group++, totals);
+      addGroup<Rows, DigitCount, Codes>(
+          panel, codes + k / Codes::kUnit * 128, call.rows, group * groupBytes,
+          left < kGroup ? left : kGroup, group, totals);
+      ++group;
     }
     CORTEN_UNROLL
     for (int i = 0; i < Rows; ++i)
@@ -444,7 +411,7 @@ void multiplyVectors(const DotCall &call, int firstVector) {
 
 template <int Rows, int DigitCount, typename Codes>
 void multiply(const DotCall &call) {
-  constexpr int kMost = DigitCount == 1 ? Codes::kMostRows : kDotRows;
+  constexpr int kMost = Codes::kMostRows;
   if constexpr (Rows > kMost) {
     multiply<kMost, DigitCount, Codes>(call);
     multiply<Rows - kMost, DigitCount, Codes>(
@@ -471,11 +438,11 @@ template <int Rows, int DigitCount> void dot(const DotCall &call) {
 } // namespace
 
 const CodeDots kCodeDots = {
-    {{CORTEN_BY_LEVEL(16, 4), INT64_MAX},
-     {CORTEN_BY_LEVEL(16, 0), CORTEN_BY_LEVEL(INT64_MAX, 8)}},
-    &writeRow<writeWhole>,
-    &writeRow<writeRounded>,
+    {{16, INT64_MAX}, {CORTEN_BY_LEVEL(16, 0), CORTEN_BY_LEVEL(INT64_MAX, 8)}},
+    &writeRow<writeWhole, false>,
+    &writeRow<writeRounded, true>,
     {&dot<1, kDotDigits>, &dot<2, kDotDigits>},
+    kDotGroups,
     {&dot<1, 1>, &dot<2, 1>, &dot<3, 1>, &dot<4, 1>, &dot<5, 1>, &dot<6, 1>,
      &dot<7, 1>, &dot<8, 1>}};
 #else

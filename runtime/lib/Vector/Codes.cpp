@@ -134,15 +134,19 @@ void expand(const CodePanel &panel, float *to) {
 // A few rows
 //===----------------------------------------------------------------------===//
 
-/// Vectors of columns at a time: all of a panel, or half of it.
-constexpr int kVectors = 2;
+/// Vectors of columns at a time, as many as there are registers for sums of.
+template <int Rows>
+constexpr int kVectors = CORTEN_BY_LEVEL(2, (Rows > 2 ? 1 : 2), 2);
 
-/// With few rows, sums of several k at once: one would wait for the other.
-template <int Rows> constexpr int kStrands = Rows == 1 ? 4 : Rows == 2 ? 2 : 1;
+/// With few sums, those of several k at once: one would wait for the other.
+template <int Rows>
+constexpr int kStrands = Rows * kVectors<Rows> <= 2   ? 4
+                         : Rows * kVectors<Rows> <= 4 ? 2
+                                                      : 1;
 
 /// Sums of a block, before parameters.
 template <int Rows> struct BlockSums {
-  F sums[kStrands<Rows>][Rows][kVectors];
+  F sums[kStrands<Rows>][Rows][kVectors<Rows>];
 
   BlockSums() {
     CORTEN_UNROLL
@@ -150,19 +154,26 @@ template <int Rows> struct BlockSums {
       CORTEN_UNROLL
       for (int i = 0; i < Rows; ++i) {
         CORTEN_UNROLL
-        for (int j = 0; j < kVectors; ++j)
+        for (int j = 0; j < kVectors<Rows>; ++j)
           sums[part][i][j] = F{};
       }
     }
   }
 
-  /// The k of a value decides which sum it goes to, and nothing else does.
+  /// The k of values decides which sums they go to, and nothing else does. An
+  /// element of a row is loaded once for all columns.
   template <int part>
-  void add(const float *const (&rows)[Rows], int64_t k, int j, F value) {
+  __attribute__((always_inline)) void add(const float *const (&rows)[Rows],
+                                          int64_t k,
+                                          const F (&values)[kVectors<Rows>]) {
+    auto &own = sums[part % kStrands<Rows>];
     CORTEN_UNROLL
-    for (int i = 0; i < Rows; ++i)
-      sums[part % kStrands<Rows>][i][j] =
-          fma(splat(rows[i][k]), value, sums[part % kStrands<Rows>][i][j]);
+    for (int i = 0; i < Rows; ++i) {
+      F element = splat(rows[i][k]);
+      CORTEN_UNROLL
+      for (int j = 0; j < kVectors<Rows>; ++j)
+        own[i][j] = fma(element, values[j], own[i][j]);
+    }
   }
 
   F total(int i, int j) const {
@@ -196,23 +207,32 @@ template <int Bits> struct WordCodes {
   __attribute__((always_inline)) void
   addUnit(const uint8_t *codes, const float *const (&rows)[Rows], int64_t k,
           BlockSums<Rows> &sums) const {
+    constexpr int kCount = kVectors<Rows>;
+    U words[kCount];
     CORTEN_UNROLL
-    for (int j = 0; j < kVectors; ++j) {
-      U words = loadAs<U>(codes + j * kWidth * 4);
+    for (int j = 0; j < kCount; ++j) {
+      words[j] = loadAs<U>(codes + j * kWidth * 4);
       __builtin_prefetch(codes + j * kWidth * 4 + kAhead, 0, 2);
-      unrolled<int(kUnit)>([&]<int i>() __attribute__((always_inline)) {
-        sums.template add<i>(rows, k + i, j, table.at(I(words >> (Bits * i))));
-      });
     }
+    unrolled<int(kUnit)>([&]<int i>() __attribute__((always_inline)) {
+      F values[kCount];
+      CORTEN_UNROLL
+      for (int j = 0; j < kCount; ++j)
+        values[j] = table.at(I(words[j] >> (Bits * i)));
+      sums.template add<i>(rows, k + i, values);
+    });
   }
 
   template <int Rows>
   void addRest(const uint8_t *codes, const float *const (&rows)[Rows],
                int64_t k, int64_t count, BlockSums<Rows> &sums) const {
-    for (int j = 0; j < kVectors; ++j) {
-      U words = loadAs<U>(codes + j * kWidth * 4);
-      for (int64_t i = 0; i < count; ++i, words >>= Bits)
-        sums.template add<0>(rows, k + i, j, table.at(I(words)));
+    constexpr int kCount = kVectors<Rows>;
+    for (int64_t i = 0; i < count; ++i) {
+      F values[kCount];
+      for (int j = 0; j < kCount; ++j)
+        values[j] = table.at(
+            I(loadAs<U>(codes + j * kWidth * 4) >> uint32_t(Bits * i)));
+      sums.template add<0>(rows, k + i, values);
     }
   }
 };
@@ -230,11 +250,7 @@ template <CodeKind kind> struct ByteCodes {
     unrolled<4>([&]<int i>() __attribute__((always_inline)) {
       if constexpr (i % 2 == 0)
         __builtin_prefetch(codes + i * kPanelColumns + kAhead, 0, 2);
-      CORTEN_UNROLL
-      for (int j = 0; j < kVectors; ++j)
-        sums.template add<i>(
-            rows, k + i, j,
-            Byte<kind>::load(codes + i * kPanelColumns + j * kWidth));
+      addOne<i>(codes + i * kPanelColumns, rows, k + i, sums);
     });
   }
 
@@ -242,10 +258,19 @@ template <CodeKind kind> struct ByteCodes {
   void addRest(const uint8_t *codes, const float *const (&rows)[Rows],
                int64_t k, int64_t count, BlockSums<Rows> &sums) const {
     for (int64_t i = 0; i < count; ++i)
-      for (int j = 0; j < kVectors; ++j)
-        sums.template add<0>(
-            rows, k + i, j,
-            Byte<kind>::load(codes + i * kPanelColumns + j * kWidth));
+      addOne<0>(codes + i * kPanelColumns, rows, k + i, sums);
+  }
+
+private:
+  template <int part, int Rows>
+  static __attribute__((always_inline)) void
+  addOne(const uint8_t *codes, const float *const (&rows)[Rows], int64_t k,
+         BlockSums<Rows> &sums) {
+    F values[kVectors<Rows>];
+    CORTEN_UNROLL
+    for (int j = 0; j < kVectors<Rows>; ++j)
+      values[j] = Byte<kind>::load(codes + j * kWidth);
+    sums.template add<part>(rows, k, values);
   }
 };
 
@@ -255,12 +280,12 @@ void multiplyColumns(const SkinnyCall &call, int firstVector) {
   int64_t unit = panel.bits == 8 ? 4 * kPanelColumns : unitBytes(panel.bits);
   int64_t skipped = int64_t(firstVector) * kWidth * (panel.bits == 8 ? 1 : 4);
   const float *rows[Rows];
-  F totals[Rows][kVectors];
+  F totals[Rows][kVectors<Rows>];
   CORTEN_UNROLL
   for (int i = 0; i < Rows; ++i) {
     rows[i] = call.rows[i];
     CORTEN_UNROLL
-    for (int j = 0; j < kVectors; ++j)
+    for (int j = 0; j < kVectors<Rows>; ++j)
       totals[i][j] = F{};
   }
   int64_t done = 0;
@@ -278,7 +303,7 @@ void multiplyColumns(const SkinnyCall &call, int firstVector) {
       decoder.addRest(codes, rows, done + k, panel.blockDepth - k, sums);
     done += panel.blockDepth;
     CORTEN_UNROLL
-    for (int j = 0; j < kVectors; ++j) {
+    for (int j = 0; j < kVectors<Rows>; ++j) {
       BlockParameters parameters(panel, block * kPanelColumns +
                                             (firstVector + j) * kWidth);
       CORTEN_UNROLL
@@ -291,19 +316,25 @@ void multiplyColumns(const SkinnyCall &call, int firstVector) {
   CORTEN_UNROLL
   for (int i = 0; i < Rows; ++i) {
     CORTEN_UNROLL
-    for (int j = 0; j < kVectors; ++j)
+    for (int j = 0; j < kVectors<Rows>; ++j)
       store(call.target + i * call.targetStep + (firstVector + j) * kWidth,
             totals[i][j]);
   }
 }
 
-bool isSkinny(const CodePanel &panel) {
-  return panel.bits == 1 || panel.bits == 2 || panel.bits == 4 ||
-         (panel.bits == 8 && panel.kind != CodeKind::Table);
+int64_t mostSkinnyRows(const CodePanel &panel) {
+  bool isNumber =
+      panel.kind == CodeKind::Signed || panel.kind == CodeKind::Unsigned;
+  if (panel.bits == 8)
+    return panel.kind == CodeKind::Table ? 0
+           : isNumber                    ? 16
+                                         : CORTEN_BY_LEVEL(16, 8, 8);
+  bool isWord = panel.bits == 1 || panel.bits == 2 || panel.bits == 4;
+  return isWord ? CORTEN_BY_LEVEL(16, 8, 8) : 0;
 }
 
 template <int Rows, typename Codes> void multiplyPanel(const SkinnyCall &call) {
-  for (int vector = 0; vector < kPanelVectors; vector += kVectors)
+  for (int vector = 0; vector < kPanelVectors; vector += kVectors<Rows>)
     multiplyColumns<Rows, Codes>(call, vector);
 }
 
@@ -336,8 +367,9 @@ template <int Rows> void skinny(const SkinnyCall &call) {
 } // namespace
 
 const CodeKernels kCodes = {&expand,
-                            &isSkinny,
-                            {&skinny<1>, &skinny<2>, &skinny<3>, &skinny<4>},
+                            &mostSkinnyRows,
+                            {&skinny<1>, &skinny<2>, &skinny<3>, &skinny<4>,
+                             &skinny<5>, &skinny<6>, &skinny<7>, &skinny<8>},
                             kCodeDots,
                             kSparseCodes};
 

@@ -110,6 +110,7 @@ struct Vectors {
   extern const products::MicroKernels kProducts;                               \
   extern const products::CodeKernels kCodes;                                   \
   extern const products::CodeDots kCodeDots;                                   \
+  extern const products::DotFunction kDotGroups[products::kDotRows];           \
   extern const products::SparseCodes kSparseCodes;                             \
   extern const products::WinogradKernels kWinograd[2];                         \
   extern const products::DotKernels kDots;                                     \
