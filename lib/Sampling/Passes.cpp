@@ -21,6 +21,57 @@ using namespace corten::sampling;
 #define CORTEN_CLONES
 #endif
 
+namespace {
+/// Of sums and largest ones, 32 at once, in registers whatever their size; an
+/// array would be stored and loaded each time.
+struct Lanes {
+  static constexpr size_t kCount = 32;
+  typedef float Half __attribute__((vector_size(kCount / 2 * sizeof(float))));
+  Half first, second;
+
+  [[gnu::always_inline]] explicit Lanes(const float *from) {
+    __builtin_memcpy(&first, from, sizeof first);
+    __builtin_memcpy(&second, from + kCount / 2, sizeof second);
+  }
+  [[gnu::always_inline]] explicit Lanes(float all)
+      : first(Half{} + all), second(Half{} + all) {}
+
+  [[gnu::always_inline]] void operator+=(const Lanes &other) {
+    first += other.first;
+    second += other.second;
+  }
+  /// Where the other one is larger.
+  [[gnu::always_inline]] void raiseTo(const Lanes &other) {
+    first = other.first > first ? other.first : first;
+    second = other.second > second ? other.second : second;
+  }
+  /// Zeros for what is smaller.
+  [[gnu::always_inline]] void dropBelow(float bound) {
+    first = first >= Half{} + bound ? first : Half{};
+    second = second >= Half{} + bound ? second : Half{};
+  }
+
+  /// All of them, in halves.
+  template <typename Function>
+  [[gnu::always_inline]] float reduce(Function &&function) const {
+    float lanes[kCount];
+    __builtin_memcpy(lanes, &first, sizeof first);
+    __builtin_memcpy(lanes + kCount / 2, &second, sizeof second);
+#pragma GCC unroll 8
+    for (size_t half = kCount / 2; half != 0; half /= 2)
+      for (size_t lane = 0; lane != half; ++lane)
+        lanes[lane] = function(lanes[lane], lanes[lane + half]);
+    return lanes[0];
+  }
+  [[gnu::always_inline]] float sum() const {
+    return reduce([](float a, float b) { return a + b; });
+  }
+  [[gnu::always_inline]] float largest() const {
+    return reduce([](float a, float b) { return a < b ? b : a; });
+  }
+};
+} // namespace
+
 CORTEN_CLONES void sampling::toFloats(const runtime::Float16 *from,
                                       size_t count, float *to) {
   for (size_t i = 0; i != count; ++i)
@@ -34,20 +85,14 @@ CORTEN_CLONES void sampling::toFloats(const runtime::BFloat16 *from,
 }
 
 CORTEN_CLONES float sampling::largestOf(const float *values, size_t count) {
-  constexpr size_t kLanes = 32;
-  float lanes[kLanes];
-  std::fill(lanes, lanes + kLanes, -kInfinity);
+  Lanes lanes(-kInfinity);
   size_t i = 0;
-  for (; i + kLanes <= count; i += kLanes)
-    for (size_t lane = 0; lane != kLanes; ++lane)
-      lanes[lane] =
-          values[i + lane] > lanes[lane] ? values[i + lane] : lanes[lane];
+  for (; i + Lanes::kCount <= count; i += Lanes::kCount)
+    lanes.raiseTo(Lanes(values + i));
+  float most = lanes.largest();
   for (; i != count; ++i)
-    lanes[0] = std::max(lanes[0], values[i]);
-  for (size_t half = kLanes / 2; half != 0; half /= 2)
-    for (size_t lane = 0; lane != half; ++lane)
-      lanes[lane] = std::max(lanes[lane], lanes[lane + half]);
-  return lanes[0];
+    most = std::max(most, values[i]);
+  return most;
 }
 
 /// 2 to the power of what is not positive, to about two units in the last
@@ -75,44 +120,40 @@ CORTEN_CLONES float sampling::largestOf(const float *values, size_t count) {
 CORTEN_CLONES float sampling::weighBlock(const float *values, size_t count,
                                          float peak, float factor,
                                          float *weights) {
-  constexpr size_t kLanes = 32;
   float binary = factor * std::numbers::log2e_v<float>;
   for (size_t i = 0; i != count; ++i)
     weights[i] = powerOfTwo((values[i] - peak) * binary);
-  float lanes[kLanes] = {};
+  Lanes lanes(0.0f);
   size_t i = 0;
-  for (; i + kLanes <= count; i += kLanes)
-    for (size_t lane = 0; lane != kLanes; ++lane)
-      lanes[lane] += weights[i + lane];
+  for (; i + Lanes::kCount <= count; i += Lanes::kCount)
+    lanes += Lanes(weights + i);
+  float rest = 0;
   for (; i != count; ++i)
-    lanes[0] += weights[i];
-  for (size_t half = kLanes / 2; half != 0; half /= 2)
-    for (size_t lane = 0; lane != half; ++lane)
-      lanes[lane] += lanes[lane + half];
-  return lanes[0];
+    rest += weights[i];
+  return lanes.sum() + rest;
 }
 
 CORTEN_CLONES double sampling::sumFrom(const float *weights, size_t count,
                                        float bound, double *blockSums) {
-  constexpr size_t kLanes = 32;
   // As long as sums are exact enough, where nobody asks for those of blocks.
   size_t length = blockSums == nullptr ? 16 * kBlock : kBlock;
   double total = 0;
   for (size_t start = 0; start < count; start += length) {
     size_t end = start + length < count ? start + length : count;
-    float lanes[kLanes] = {};
+    Lanes lanes(0.0f);
     size_t i = start;
-    for (; i + kLanes <= end; i += kLanes)
-      for (size_t lane = 0; lane != kLanes; ++lane)
-        lanes[lane] += weights[i + lane] >= bound ? weights[i + lane] : 0.0f;
+    for (; i + Lanes::kCount <= end; i += Lanes::kCount) {
+      Lanes own(weights + i);
+      own.dropBelow(bound);
+      lanes += own;
+    }
+    float rest = 0;
     for (; i != end; ++i)
-      lanes[0] += weights[i] >= bound ? weights[i] : 0.0f;
-    for (size_t half = kLanes / 2; half != 0; half /= 2)
-      for (size_t lane = 0; lane != half; ++lane)
-        lanes[lane] += lanes[lane + half];
+      rest += weights[i] >= bound ? weights[i] : 0.0f;
+    double sum = double(lanes.sum()) + double(rest);
     if (blockSums != nullptr)
-      *blockSums++ = double(lanes[0]);
-    total += double(lanes[0]);
+      *blockSums++ = sum;
+    total += sum;
   }
   return total;
 }

@@ -14,31 +14,43 @@ using runtime::BFloat16;
 using runtime::ElementType;
 using runtime::Float16;
 
+static void toFloats(const Logits &logits, size_t start, size_t count,
+                     float *to) {
+  if (logits.type == ElementType::F16) {
+    sampling::toFloats(static_cast<const Float16 *>(logits.data) + start, count,
+                       to);
+  } else if (logits.type == ElementType::BF16) {
+    sampling::toFloats(static_cast<const BFloat16 *>(logits.data) + start,
+                       count, to);
+  } else {
+    assert(logits.type == ElementType::F32 && "no type of logits");
+    std::copy_n(static_cast<const float *>(logits.data) + start, count, to);
+  }
+}
+
 void Row::read(const Logits &logits, bool isChanged) {
   assert(logits.count != 0 && "there are no logits");
+  unread.reset();
   if (logits.type == ElementType::F32 && !isChanged) {
     row = {static_cast<const float *>(logits.data), logits.count};
     return;
   }
   own.resize(logits.count);
   row = own;
-  if (logits.type == ElementType::F16) {
-    toFloats(static_cast<const Float16 *>(logits.data), own.size(), own.data());
-  } else if (logits.type == ElementType::BF16) {
-    toFloats(static_cast<const BFloat16 *>(logits.data), own.size(),
-             own.data());
-  } else {
-    assert(logits.type == ElementType::F32 && "no type of logits");
-    std::copy_n(static_cast<const float *>(logits.data), own.size(),
-                own.data());
-  }
+  if (isChanged)
+    ::toFloats(logits, 0, own.size(), own.data());
+  else
+    unread = logits;
 }
 
 void Row::look() {
   size_t blocks = (row.size() + kBlock - 1) / kBlock;
   blockPeaks.resize(blocks);
-  for (size_t i = 0; i != blocks; ++i)
+  for (size_t i = 0; i != blocks; ++i) {
+    if (unread)
+      ::toFloats(*unread, i * kBlock, blockSize(i), own.data() + i * kBlock);
     blockPeaks[i] = largestOf(row.data() + i * kBlock, blockSize(i));
+  }
   most = *std::ranges::max_element(blockPeaks);
 }
 
@@ -86,14 +98,15 @@ double Row::weigh(float factor, bool isKept) {
   scale = factor;
   keptFrom = 0;
   blockSums.resize(blockPeaks.size());
-  kept.resize(isKept ? row.size() : 0);
-  std::array<float, kBlock> weights;
+  weights.resize(isKept ? row.size() : 0);
+  kept = weights;
+  std::array<float, kBlock> unkept;
   double total = 0;
   for (size_t block = 0; block != blockSums.size(); ++block) {
     size_t start = block * kBlock;
     blockSums[block] =
         double(weighBlock(row.data() + start, blockSize(block), most, scale,
-                          isKept ? kept.data() + start : weights.data()));
+                          isKept ? kept.data() + start : unkept.data()));
     total += blockSums[block];
   }
   return total;
@@ -134,6 +147,11 @@ std::vector<Candidate> Row::weightsFrom(double bound) const {
 
 /// Larger than all weights.
 static constexpr uint32_t kTop = std::bit_cast<uint32_t>(1.0f) + 1;
+
+/// Whether so few are worth being put side by side.
+static bool isSmallPart(double count, size_t all) {
+  return count * 4 < double(all);
+}
 
 static double unitOf(bool isCount, float weight) {
   return isCount ? 1.0 : double(weight);
@@ -179,24 +197,40 @@ std::pair<uint32_t, uint32_t> Row::guessEdge(const Goal &goal) const {
   return {low, std::max(high, low)};
 }
 
+/// Puts those within bounds, as bits, into `near`.
+Row::Bracket Row::gather(const Goal &goal, uint32_t low, uint32_t high,
+                         double atHigh) {
+  near = {room.data(),
+          gatherBetween(kept.data(), kept.size(), std::bit_cast<float>(low),
+                        std::bit_cast<float>(high), room.data())};
+  bool isCount = goal.measure == Measure::Count;
+  return {low, high, atHigh + measureFrom(isCount, near, low), atHigh};
+}
+
+/// All from a bound on: of a small part of the row that is the only pass over
+/// all of it.
+Row::Bracket Row::gatherFrom(const Goal &goal, uint32_t low) {
+  Bracket bracket = gather(goal, low, kTop, 0);
+  auto least = std::bit_cast<uint32_t>(goal.low);
+  return bracket.atLow < goal.wanted && low != least
+             ? gather(goal, least, kTop, 0)
+             : bracket;
+}
+
 /// Bounds of the edge, with all weights between them in `near`.
 Row::Bracket Row::gatherEdge(const Goal &goal) {
   bool isCount = goal.measure == Measure::Count;
   room.resize(kept.size() + kGatherSlack);
-  auto gather = [&](uint32_t low, uint32_t high, double atHigh) -> Bracket {
-    near = {room.data(),
-            gatherBetween(kept.data(), kept.size(), std::bit_cast<float>(low),
-                          std::bit_cast<float>(high), room.data())};
-    return {low, high, atHigh + measureFrom(isCount, near, low), atHigh};
-  };
   auto [low, high] = guessEdge(goal);
+  if (isCount && isSmallPart(goal.wanted, kept.size()))
+    return gatherFrom(goal, low);
   double atHigh = high == kTop ? 0 : measureFrom(isCount, kept, high);
   if (atHigh >= goal.wanted)
-    return gather(high, kTop, 0);
-  Bracket bracket = gather(low, high, atHigh);
+    return gather(goal, high, kTop, 0);
+  Bracket bracket = gather(goal, low, high, atHigh);
   if (bracket.atLow >= goal.wanted)
     return bracket;
-  return gather(std::bit_cast<uint32_t>(goal.low), low, bracket.atLow);
+  return gather(goal, std::bit_cast<uint32_t>(goal.low), low, bracket.atLow);
 }
 
 void Row::narrow(const Goal &goal, Bracket &bracket) const {
@@ -223,6 +257,9 @@ void Row::narrow(const Goal &goal, Bracket &bracket) const {
 Candidate Row::edgeOf(const Goal &goal) {
   bool isCount = goal.measure == Measure::Count;
   Bracket bracket = gatherEdge(goal);
+  // There is nothing to leave out.
+  if (bracket.atLow <= goal.wanted)
+    return {std::bit_cast<float>(bracket.low), int32_t(kept.size()) - 1};
   narrow(goal, bracket);
   auto from = std::bit_cast<float>(bracket.low);
   if (bracket.high - bracket.low > 1) {
@@ -276,13 +313,54 @@ double Row::keepTo(const Candidate &edge) {
   return keepFrom(edge.value);
 }
 
+/// The same, side by side.
+double Row::keepApart(const Candidate &edge) {
+  size_t equal = size_t(edge.token) + 1;
+  apart.resize(kept.size() + kGatherSlack);
+  auto least = std::bit_cast<uint32_t>(edge.value);
+  size_t count = gatherBetween(kept.data(), equal, edge.value,
+                               std::bit_cast<float>(kTop), apart.data());
+  count += gatherBetween(kept.data() + equal, kept.size() - equal,
+                         std::bit_cast<float>(least + 1),
+                         std::bit_cast<float>(kTop), apart.data() + count);
+  leastApart = edge;
+  kept = {apart.data(), count};
+  blockSums.resize((count + kBlock - 1) / kBlock);
+  return keepFrom(edge.value);
+}
+
+/// Where one of those that are looked at is in the row.
+size_t Row::tokenAt(size_t place) const {
+  if (kept.data() == weights.data())
+    return place;
+  size_t equal = size_t(leastApart.token) + 1;
+  for (size_t start = 0, end = 0; start != weights.size(); start = end) {
+    end = std::min(start + kBlock, start < equal ? equal : weights.size());
+    auto least = std::bit_cast<uint32_t>(leastApart.value);
+    auto bound = std::bit_cast<float>(start < equal ? least : least + 1);
+    size_t count =
+        sampling::countFrom(weights.data() + start, end - start, bound);
+    for (size_t i = start; place < count && i != end; ++i)
+      if (weights[i] >= bound && place-- == 0)
+        return i;
+    place -= count;
+  }
+  return mostProbable();
+}
+
 double Row::keepLargest(size_t count) {
   // Nobody draws one of no weight.
   constexpr float kLeast = std::numeric_limits<float>::denorm_min();
+  Goal goal{Measure::Count, double(count), double(kept.size()), kLeast};
+  if (isSmallPart(goal.wanted, kept.size())) {
+    Candidate edge = edgeOf(goal);
+    return keepApart(edge);
+  }
   size_t total = sampling::countFrom(kept.data(), kept.size(), kLeast);
   if (total <= count)
     return keepFrom(kLeast);
-  return keepTo(edgeOf({Measure::Count, double(count), double(total), kLeast}));
+  goal.total = double(total);
+  return keepTo(edgeOf(goal));
 }
 
 double Row::keepNucleus(double share, double total) {
@@ -296,30 +374,29 @@ double Row::keepFrom(float least) {
 }
 
 size_t Row::draw(double wanted) const {
-  size_t last = mostProbable();
-  for (size_t block = 0; block != blockSums.size(); ++block) {
+  std::optional<size_t> last;
+  for (size_t block = 0; block != blockSums.size() && !last; ++block) {
     if (!(wanted < blockSums[block])) {
       wanted -= blockSums[block];
       continue;
     }
     size_t start = block * kBlock;
+    size_t count = blockSize(block);
     std::array<float, kBlock> again;
-    const float *weights = kept.data() + start;
+    const float *own = again.data();
     if (kept.empty()) {
-      weighBlock(row.data() + start, blockSize(block), most, scale,
-                 again.data());
-      weights = again.data();
+      weighBlock(row.data() + start, count, most, scale, again.data());
+    } else {
+      own = kept.data() + start;
+      count = std::min(kBlock, kept.size() - start);
     }
-    for (size_t i = 0; i != blockSize(block); ++i) {
-      if (weights[i] == 0 || weights[i] < keptFrom)
+    // Rounding may lead past the end of the block.
+    for (size_t i = 0; i != count && wanted >= 0; ++i) {
+      if (own[i] == 0 || own[i] < keptFrom)
         continue;
       last = start + i;
-      wanted -= double(weights[i]);
-      if (wanted < 0)
-        return last;
+      wanted -= double(own[i]);
     }
-    // Rounding led past the end of the block.
-    return last;
   }
-  return last;
+  return last ? tokenAt(*last) : mostProbable();
 }

@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -35,7 +36,7 @@ public:
   /// They are read where they are, if they are floats that nobody changes, and
   /// must stay there as long as they are looked at.
   void read(const Logits &logits, bool isChanged);
-  /// To be called once the values are as they are to be.
+  /// To be called once the values are as they are to be, before anything else.
   void look();
 
   std::span<const float> values() const { return row; }
@@ -97,16 +98,28 @@ private:
   Candidate edgeOf(const Goal &goal);
   std::pair<uint32_t, uint32_t> guessEdge(const Goal &goal) const;
   Bracket gatherEdge(const Goal &goal);
+  Bracket gatherFrom(const Goal &goal, uint32_t low);
+  Bracket gather(const Goal &goal, uint32_t low, uint32_t high, double atHigh);
   void narrow(const Goal &goal, Bracket &bracket) const;
   Candidate nthEqual(float value, size_t number) const;
   double keepTo(const Candidate &edge);
+  double keepApart(const Candidate &edge);
+  size_t tokenAt(size_t place) const;
 
   std::span<const float> row;
   std::vector<float> own;
-  /// The weights; those that are smaller than this are left out. Empty: made
-  /// again where they are needed.
-  std::vector<float> kept;
+  /// What becomes the row when it is looked at.
+  std::optional<Logits> unread;
+  /// The weights, which are made again where they are needed if there are none
+  /// here, and those that are looked at: these, or some of them side by side.
+  /// Of them, those that are smaller than `keptFrom` are left out.
+  std::vector<float> weights;
+  std::span<float> kept;
   float keptFrom = 0;
+  /// Some side by side: all that are larger than this, and equal ones up to a
+  /// token.
+  std::vector<float> apart;
+  Candidate leastApart = {};
   /// Weights that the edge is among.
   std::span<float> near;
   std::vector<float> room;
