@@ -49,6 +49,14 @@ std::optional<Form> compressedProduct(Planner &planner, const Form &left,
                                       llvm::ArrayRef<Size> extents,
                                       llvm::StringRef &why);
 
+/// A product with those of compressed matrices, `table` [matrices, k, n], that
+/// indices say: it reads only these, compressed. Its extents and element type
+/// are not set. Nothing if it cannot.
+std::optional<KernelCall> routedCompressedProduct(Planner &planner,
+                                                  const Form &left,
+                                                  const Form &table,
+                                                  const Form &indices);
+
 /// Rows of a constant that is decompressed when the plan is loaded, by indices
 /// [..., 1]: only those are. Nothing if it is none, or rows cannot be told
 /// apart in it.

@@ -281,7 +281,8 @@ void corten::fuseReductions(ModuleOp plans) {
 static bool takesProgram(plan::KernelOp op) {
   return llvm::StringSwitch<bool>(op.getKernel())
       .Cases({"MatMulPacked", "MatMulRouted", "MatMulCompressed",
-              "MatMulSparse", "MatMulPairs", "MatMulQuads"},
+              "MatMulRoutedCompressed", "MatMulSparse", "MatMulPairs",
+              "MatMulQuads"},
              true)
       .Cases({"ConvolutionPacked", "ConvolutionPairs", "ConvolutionDepthwise",
               "ConvolutionWinograd"},

@@ -4,6 +4,7 @@
 
 #include "Variants.h"
 
+#include "corten/Runtime/Codes.h"
 #include "corten/Runtime/Panels.h"
 
 using namespace corten::runtime;
@@ -103,6 +104,133 @@ TEST(RoutedProduct, Types) {
                .matrices = 3,
                .left = left,
                .right = right});
+}
+
+struct CompressedCase {
+  CodeKind kind;
+  int bits;
+  std::vector<int64_t> places;
+  int64_t rows, depth, columns, matrices;
+  int64_t blocks = 1;
+  ElementType left = ElementType::F32;
+  bool hasZeros = false;
+  /// Of all columns of all matrices.
+  int64_t columnTables = 1;
+  bool hasProgram = false;
+
+  std::string name() const {
+    std::string text = "kind " + std::to_string(int64_t(kind));
+    for (int64_t number : {int64_t(bits), int64_t(places.size()), rows, depth,
+                           columns, matrices, blocks, columnTables})
+      text += " " + std::to_string(number);
+    return text + " " + std::string(spelling(left));
+  }
+};
+
+/// Codes of all matrices side by side, as MatMulCompressed takes those of one.
+void compare(const CompressedCase &test) {
+  static std::mt19937 random(5);
+  int64_t columns = test.columns * test.matrices;
+  int64_t panels = panelCount(columns);
+  Owned<uint8_t> matrix({test.depth, columns});
+  for (int64_t i = 0; i != matrix.tensor.size(); ++i)
+    matrix.elements[size_t(i)] = uint8_t(random() % 0x78);
+  int64_t bytes = codeBytes(test.depth / test.blocks, test.bits);
+  Owned<uint8_t> codes({panels, test.blocks, bytes});
+  ASSERT_EQ(run(Kernel::PackCodes, {matrix.tensor}, codes.tensor, {test.bits}),
+            "");
+  std::vector<int64_t> parameters{panels, test.blocks, kPanelWidth};
+  Factors scales(ElementType::F16, parameters),
+      zeros(ElementType::F16, parameters);
+  Factors table(ElementType::F32,
+                {1, test.columnTables, int64_t(1) << test.bits});
+  std::vector<int64_t> shape = test.places;
+  Owned<int32_t> indices(shape);
+  fillIndices(indices, test.matrices);
+  shape.insert(shape.end(), {test.rows, test.depth});
+  Factors left(test.left, shape);
+  shape.back() = test.columns;
+  VariantCase variant{Kernel::MatMulRoutedCompressed,
+                      {left.tensor, codes.tensor, scales.tensor,
+                       test.hasZeros ? zeros.tensor : Tensor(), Tensor(),
+                       test.kind == CodeKind::Table ? table.tensor : Tensor(),
+                       indices.tensor}};
+  variant.numbers = {int64_t(test.kind), test.bits};
+  variant.shape = shape;
+  variant.terms = test.depth;
+  variant.magnitude = test.kind == CodeKind::Table ? 2 : 449;
+  Factors bias(ElementType::F32, {test.columns});
+  Factors residual(ElementType::F32, shape);
+  TileProgram program = biasReluResidual();
+  if (test.hasProgram) {
+    std::vector<int64_t> steps(shape.size());
+    steps.back() = 1;
+    variant.inputs.push_back(bias.tensor.view(shape, steps));
+    variant.inputs.push_back(residual.tensor);
+    variant.program = &program;
+  }
+  EXPECT_VARIANTS(variant, test.name());
+}
+
+constexpr std::pair<CodeKind, int> kForms[] = {
+    {CodeKind::Signed, 4}, {CodeKind::Unsigned, 8}, {CodeKind::Table, 4},
+    {CodeKind::Table, 6},  {CodeKind::Signed, 2},   {CodeKind::F8E4M3FN, 8}};
+
+// A few rows of each matrix, and many.
+TEST(RoutedProduct, Compressed) {
+  for (auto [kind, bits] : kForms)
+    for (const std::vector<int64_t> &places :
+         {std::vector<int64_t>{}, {1}, {3, 2}, {0}, {70, 2}})
+      for (int64_t rows : {0, 1, 3})
+        for (int64_t matrices : {1, 5})
+          compare({.kind = kind,
+                   .bits = bits,
+                   .places = places,
+                   .rows = rows,
+                   .depth = 72,
+                   .columns = rows == 3 ? 32 : 96,
+                   .matrices = matrices,
+                   .blocks = rows == 1 ? 3 : 1,
+                   .left = rows == 3 ? ElementType::F16 : ElementType::F32,
+                   .hasZeros = matrices == 5,
+                   .hasProgram = rows == 1});
+}
+
+// Each matrix has a table, and each half of a panel.
+TEST(RoutedProduct, CompressedWithTables) {
+  for (int64_t columnTables : {5, 10, 20})
+    for (int64_t rows : {1, 20})
+      compare({.kind = CodeKind::Table,
+               .bits = 4,
+               .places = {7},
+               .rows = rows,
+               .depth = 40,
+               .columns = 64,
+               .matrices = 5,
+               .columnTables = columnTables});
+}
+
+TEST(RoutedProduct, CompressedFaults) {
+  Owned<float> left({2, 1, 64});
+  Owned<uint8_t> codes({6, 2, 512});
+  Owned<float> output({2, 1, 64});
+  Tensor none;
+  auto message = [&](const Tensor &indices, Tensor &to) {
+    return run(Kernel::MatMulRoutedCompressed,
+               {left.tensor, codes.tensor, none, none, none, none, indices}, to,
+               {int64_t(CodeKind::Signed), 4});
+  };
+  Owned<int32_t> indices({2}, {0, -3});
+  EXPECT_EQ(message(indices.tensor, output.tensor), "");
+  Owned<int32_t> wrong({2}, {0, 3});
+  EXPECT_MENTIONS(message(wrong.tensor, output.tensor), "out of range");
+  Owned<int32_t> more({3}, {0, 1, 2});
+  EXPECT_MENTIONS(message(more.tensor, output.tensor), "indices differ");
+  Owned<float> floats({2});
+  EXPECT_NE(message(floats.tensor, output.tensor), "");
+  Owned<float> narrow({2, 1, 40});
+  EXPECT_MENTIONS(message(indices.tensor, narrow.tensor),
+                  "no whole number of panels");
 }
 
 // An index that points nowhere is an error of every variant.

@@ -62,3 +62,56 @@ coreai.graph @elements(%x: tensor<4x1x2xf32> {coreai.name = "x"}, %i: tensor<4x2
   %0 = coreai.decomposable.broadcasting_batch_matmul %x, %t : (tensor<4x1x2xf32>, tensor<4x2x3xf32>) -> tensor<4x1x3xf32>
   coreai.output %0 : tensor<4x1x3xf32>
 }
+
+// Compressed ones stay so: panels of all of them, side by side.
+// CHECK-LABEL: plan.function @compressed
+// CHECK: plan.kernel "PackCodes"({{.*}}) numbers [8] prepared : ({{.*}}) -> tensor<2x1x64xui8>
+// CHECK-NOT: "Dequantize"
+// CHECK: plan.kernel "MatMulRoutedCompressed"({{.*}}) numbers [1, 8]
+// CHECK: plan.lane "Relu"
+coreai.graph @compressed(%x: tensor<4x1x2xf32> {coreai.name = "x"}, %i: tensor<4x1xsi32> {coreai.name = "i"}) -> (tensor<4x1x32xf32> {coreai.name = "z"}) {
+  %q = coreai.constant dense<[[[-7, -2, 3, -7, -2, 3, -7, -2, 3, -7, -2, 3, -7, -2, 3, -7, -2, 3, -7, -2, 3, -7, -2, 3, -7, -2, 3, -7, -2, 3, -7, -2], [-4, 1, 6, -4, 1, 6, -4, 1, 6, -4, 1, 6, -4, 1, 6, -4, 1, 6, -4, 1, 6, -4, 1, 6, -4, 1, 6, -4, 1, 6, -4, 1]], [[0, 5, -5, 0, 5, -5, 0, 5, -5, 0, 5, -5, 0, 5, -5, 0, 5, -5, 0, 5, -5, 0, 5, -5, 0, 5, -5, 0, 5, -5, 0, 5], [3, -7, -2, 3, -7, -2, 3, -7, -2, 3, -7, -2, 3, -7, -2, 3, -7, -2, 3, -7, -2, 3, -7, -2, 3, -7, -2, 3, -7, -2, 3, -7]]]> : tensor<2x2x32xsi8>
+  %scale = coreai.constant dense<[[[0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5]], [[1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0]]]> : tensor<2x1x32xf32>
+  %zero = coreai.constant dense<0> : tensor<2x1x32xsi8>
+  %none = coreai.constant dense<0.0> : tensor<2x1x32xf32>
+  %w = coreai.blockwise_shift_scale %q, %scale, %zero, %none : (tensor<2x2x32xsi8>, tensor<2x1x32xf32>, tensor<2x1x32xsi8>, tensor<2x1x32xf32>) -> tensor<2x2x32xf32>
+  %t = coreai.gather_nd %w at %i : (tensor<2x2x32xf32>, tensor<4x1xsi32>) to tensor<4x2x32xf32>
+  %0 = coreai.decomposable.broadcasting_batch_matmul %x, %t : (tensor<4x1x2xf32>, tensor<4x2x32xf32>) -> tensor<4x1x32xf32>
+  %1 = coreai.relu %0 : (tensor<4x1x32xf32>) -> tensor<4x1x32xf32>
+  coreai.output %1 : tensor<4x1x32xf32>
+}
+
+// Transposed, as layers have their weights.
+// CHECK-LABEL: plan.function @turned
+// CHECK: plan.kernel "PackCodes"({{.*}}) numbers [8] prepared : ({{.*}}) -> tensor<2x1x64xui8>
+// CHECK-NOT: "Dequantize"
+// CHECK: plan.kernel "MatMulRoutedCompressed"({{.*}}) numbers [1, 8]
+coreai.graph @turned(%x: tensor<4x1x2xf32> {coreai.name = "x"}, %i: tensor<4x1xsi32> {coreai.name = "i"}) -> (tensor<4x1x32xf32> {coreai.name = "z"}) {
+  %q = coreai.constant dense<[[[-7, -2], [-4, 1], [-1, 4], [2, 7], [5, -5], [-7, -2], [-4, 1], [-1, 4], [2, 7], [5, -5], [-7, -2], [-4, 1], [-1, 4], [2, 7], [5, -5], [-7, -2], [-4, 1], [-1, 4], [2, 7], [5, -5], [-7, -2], [-4, 1], [-1, 4], [2, 7], [5, -5], [-7, -2], [-4, 1], [-1, 4], [2, 7], [5, -5], [-7, -2], [-4, 1]], [[0, 5], [3, -7], [6, -4], [-6, -1], [-3, 2], [0, 5], [3, -7], [6, -4], [-6, -1], [-3, 2], [0, 5], [3, -7], [6, -4], [-6, -1], [-3, 2], [0, 5], [3, -7], [6, -4], [-6, -1], [-3, 2], [0, 5], [3, -7], [6, -4], [-6, -1], [-3, 2], [0, 5], [3, -7], [6, -4], [-6, -1], [-3, 2], [0, 5], [3, -7]]]> : tensor<2x32x2xsi8>
+  %scale = coreai.constant dense<[[[0.5], [0.5], [0.5], [0.5], [0.5], [0.5], [0.5], [0.5], [0.5], [0.5], [0.5], [0.5], [0.5], [0.5], [0.5], [0.5], [0.5], [0.5], [0.5], [0.5], [0.5], [0.5], [0.5], [0.5], [0.5], [0.5], [0.5], [0.5], [0.5], [0.5], [0.5], [0.5]], [[1.0], [1.0], [1.0], [1.0], [1.0], [1.0], [1.0], [1.0], [1.0], [1.0], [1.0], [1.0], [1.0], [1.0], [1.0], [1.0], [1.0], [1.0], [1.0], [1.0], [1.0], [1.0], [1.0], [1.0], [1.0], [1.0], [1.0], [1.0], [1.0], [1.0], [1.0], [1.0]]]> : tensor<2x32x1xf32>
+  %zero = coreai.constant dense<0> : tensor<2x32x1xsi8>
+  %none = coreai.constant dense<0.0> : tensor<2x32x1xf32>
+  %w = coreai.blockwise_shift_scale %q, %scale, %zero, %none : (tensor<2x32x2xsi8>, tensor<2x32x1xf32>, tensor<2x32x1xsi8>, tensor<2x32x1xf32>) -> tensor<2x32x2xf32>
+  %order = coreai.constant dense<[0, 2, 1]> : tensor<3xui32>
+  %m = coreai.transpose %w, %order : (tensor<2x32x2xf32>, tensor<3xui32>) -> tensor<2x2x32xf32>
+  %t = coreai.gather_nd %m at %i : (tensor<2x2x32xf32>, tensor<4x1xsi32>) to tensor<4x2x32xf32>
+  %0 = coreai.decomposable.broadcasting_batch_matmul %x, %t : (tensor<4x1x2xf32>, tensor<4x2x32xf32>) -> tensor<4x1x32xf32>
+  %1 = coreai.relu %0 : (tensor<4x1x32xf32>) -> tensor<4x1x32xf32>
+  coreai.output %1 : tensor<4x1x32xf32>
+}
+
+// Panels would have columns of two matrices: rows are decompressed.
+// CHECK-LABEL: plan.function @narrow
+// CHECK: "Dequantize"
+// CHECK: plan.kernel "MatMul"(
+coreai.graph @narrow(%x: tensor<4x1x2xf32> {coreai.name = "x"}, %i: tensor<4x1xsi32> {coreai.name = "i"}) -> (tensor<4x1x3xf32> {coreai.name = "z"}) {
+  %q = coreai.constant dense<[[[-7, -2, 3], [-4, 1, 6]], [[0, 5, -5], [3, -7, -2]]]> : tensor<2x2x3xsi8>
+  %scale = coreai.constant dense<[[[0.5, 0.5, 0.5]], [[1.0, 1.0, 1.0]]]> : tensor<2x1x3xf32>
+  %zero = coreai.constant dense<0> : tensor<2x1x3xsi8>
+  %none = coreai.constant dense<0.0> : tensor<2x1x3xf32>
+  %w = coreai.blockwise_shift_scale %q, %scale, %zero, %none : (tensor<2x2x3xsi8>, tensor<2x1x3xf32>, tensor<2x1x3xsi8>, tensor<2x1x3xf32>) -> tensor<2x2x3xf32>
+  %t = coreai.gather_nd %w at %i : (tensor<2x2x3xf32>, tensor<4x1xsi32>) to tensor<4x2x3xf32>
+  %0 = coreai.decomposable.broadcasting_batch_matmul %x, %t : (tensor<4x1x2xf32>, tensor<4x2x3xf32>) -> tensor<4x1x3xf32>
+  %1 = coreai.relu %0 : (tensor<4x1x3xf32>) -> tensor<4x1x3xf32>
+  coreai.output %1 : tensor<4x1x3xf32>
+}

@@ -69,11 +69,13 @@ static std::optional<MatrixAxes> axesOf(const Form &matrix,
     return std::nullopt;
   MatrixAxes result;
   SmallVector<bool> isTaken(shape.size());
-  for (unsigned axis : {0, 1})
+  for (unsigned axis = 0; axis != matrix.rank(); ++axis) {
+    SmallVector<int64_t> own;
     if (!collectAxes(shape, *known(matrix.strides[axis]),
-                     *known(matrix.extents[axis]), axis ? result.n : result.k,
-                     isTaken))
+                     *known(matrix.extents[axis]), own, isTaken))
       return std::nullopt;
+    (axis == 0 ? result.k : result.n).append(own);
+  }
   for (auto [extent, taken] : llvm::zip_equal(shape, isTaken))
     if (extent != 1 && !taken)
       return std::nullopt;
@@ -108,9 +110,12 @@ static bool isParameterType(Type element) {
 namespace {
 class Matcher {
 public:
+  /// [k, n], or several of them as [k, matrices, n], which are then one matrix
+  /// with the columns of all.
   Matcher(Planner &planner, const Form &matrix)
       : planner(planner), sizes(planner.sizes), matrix(matrix),
-        columns(*known(matrix.extents[1])) {}
+        columns(*known(
+            planner.sizes.product(ArrayRef(matrix.extents).drop_front()))) {}
 
   /// False if it cannot be held; `why` says why.
   bool match() {
@@ -322,7 +327,8 @@ private:
   /// The data itself, and what its codes stand for.
   bool takeCodes() {
     using runtime::ElementType;
-    codes.data = matrix;
+    codes.data =
+        planner.reshaped(matrix, {matrix.extents[0], sizes.number(columns)});
     std::optional<ElementType> type = elementTypeOf(matrix.element);
     if (codes.mask && isParameterType(matrix.element)) {
       codes.kind = CodeKind::Float;
@@ -420,8 +426,7 @@ static KernelCall sparseProduct(Planner &planner, const Form &left,
 }
 
 /// All codes of a constant.
-static KernelCall denseProduct(Planner &planner, const Form &left,
-                               const Codes &codes, bool roundsRows) {
+static Form packedCodes(Planner &planner, const Codes &codes) {
   Sizes &sizes = planner.sizes;
   int64_t depth = *known(codes.data.extents[0]);
   KernelCall pack;
@@ -434,11 +439,47 @@ static KernelCall denseProduct(Planner &planner, const Form &left,
       sizes.number(runtime::codeBytes(depth / codes.blocks, codes.bits))};
   pack.element =
       IntegerType::get(planner.builder.getContext(), 8, IntegerType::Unsigned);
+  return planner.kernel(pack);
+}
+
+static KernelCall denseProduct(Planner &planner, const Form &left,
+                               const Codes &codes, bool roundsRows) {
+  Sizes &sizes = planner.sizes;
   KernelCall call;
   call.kernel = "MatMulCompressed";
-  call.inputs = {left, planner.kernel(pack)};
+  call.inputs = {left, packedCodes(planner, codes)};
   call.numbers = {sizes.number(int64_t(codes.kind)), sizes.number(codes.bits),
                   sizes.number(roundsRows ? 8 : 0)};
+  return call;
+}
+
+/// Scales, zeros, offsets and tables, which come after codes.
+static void addMeaning(Planner &planner, const Codes &codes, KernelCall &call) {
+  for (auto [place, form] : llvm::enumerate(codes.parameters))
+    call.inputs.push_back(
+        form ? std::optional(packedParameter(planner, *form, place == 1))
+             : std::nullopt);
+  call.inputs.push_back(codes.table);
+}
+
+std::optional<KernelCall> corten::routedCompressedProduct(Planner &planner,
+                                                          const Form &left,
+                                                          const Form &table,
+                                                          const Form &indices) {
+  if (!planner.isConstant(table) ||
+      *known(table.extents[2]) % runtime::kPanelWidth != 0)
+    return std::nullopt;
+  Matcher matcher(planner, transposed(table, {1, 0, 2}));
+  if (!matcher.match() || matcher.codes.mask)
+    return std::nullopt;
+  Sizes &sizes = planner.sizes;
+  const Codes &codes = matcher.codes;
+  KernelCall call;
+  call.kernel = "MatMulRoutedCompressed";
+  call.inputs = {left, packedCodes(planner, codes)};
+  call.numbers = {sizes.number(int64_t(codes.kind)), sizes.number(codes.bits)};
+  addMeaning(planner, codes, call);
+  call.inputs.push_back(indices);
   return call;
 }
 
@@ -460,11 +501,7 @@ std::optional<Form> corten::compressedProduct(Planner &planner,
   KernelCall call = codes.mask && !roundsRows
                         ? sparseProduct(planner, left, codes)
                         : denseProduct(planner, left, codes, roundsRows);
-  for (auto [place, form] : llvm::enumerate(codes.parameters))
-    call.inputs.push_back(
-        form ? std::optional(packedParameter(planner, *form, place == 1))
-             : std::nullopt);
-  call.inputs.push_back(codes.table);
+  addMeaning(planner, codes, call);
   call.extents.assign(extents.begin(), extents.end());
   call.element = left.element;
   return planner.kernel(call);

@@ -54,6 +54,7 @@ LogicalResult corten::lowerGatherNd(coreai::GatherNdOp op, Planner &planner) {
     return cannotRun(op) << "it is not known how many axes are indexed";
   if (*depth == 1)
     if (auto rows = decompressedRows(planner, input, indices)) {
+      planner.taken[rows->base] = {input, indices};
       planner.setForm(op, *rows);
       return success();
     }

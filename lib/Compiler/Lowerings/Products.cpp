@@ -102,7 +102,8 @@ static std::optional<KernelCall> routedProduct(Planner &planner,
   auto found = planner.taken.find(right.base);
   if (found == planner.taken.end())
     return std::nullopt;
-  const auto &[table, indices] = found->second;
+  const Form &table = found->second.table;
+  const Form &indices = found->second.indices;
   ArrayRef<Size> batch = extents.drop_back(2);
   if (table.rank() != 3 || !isPackable(table.element) ||
       !isKnown(right.offset, 0) || !isRowMajor(sizes, right) ||
@@ -112,10 +113,16 @@ static std::optional<KernelCall> routedProduct(Planner &planner,
       sizes.product(batch) !=
           sizes.product(ArrayRef(indices.extents).drop_back()))
     return std::nullopt;
+  Form which = planner.reshaped(indices, batch);
+  if (auto call = routedCompressedProduct(planner, left, table, which))
+    return call;
+  // Whoever takes decompressed rows reads no more than these, too.
+  auto taking = right.base.getDefiningOp<plan::KernelOp>();
+  if (!taking || !taking.getKernel().starts_with("Gather"))
+    return std::nullopt;
   KernelCall call;
   call.kernel = "MatMulRouted";
-  call.inputs = {left, packedMatrix(planner, table),
-                 planner.reshaped(indices, batch)};
+  call.inputs = {left, packedMatrix(planner, table), which};
   return call;
 }
 
@@ -165,6 +172,7 @@ LogicalResult corten::lowerProduct(Operation *op, Planner &planner) {
   } else if (auto routed = routedProduct(planner, spread(x), y, extents)) {
     call.kernel = routed->kernel;
     call.inputs = routed->inputs;
+    call.numbers = routed->numbers;
   } else {
     call.kernel = "MatMul";
     call.inputs = {spread(x), spread(y)};

@@ -24,6 +24,7 @@ static bool isMatrixProduct(PortableKernel kernel) {
   case PortableKernel::MatMul:
   case PortableKernel::MatMulPacked:
   case PortableKernel::MatMulRouted:
+  case PortableKernel::MatMulRoutedCompressed:
   case PortableKernel::MatMulCompressed:
   case PortableKernel::MatMulSparse:
   case PortableKernel::MatMulPairs:

@@ -295,6 +295,7 @@ static bool isOptional(PortableKernel kernel, uint32_t input) {
   case PortableKernel::Attention:
     return input == 3;
   case PortableKernel::MatMulCompressed:
+  case PortableKernel::MatMulRoutedCompressed:
     return input >= 2 && input <= 5;
   case PortableKernel::MatMulSparse:
     return input >= 3 && input <= 6;

@@ -175,16 +175,11 @@ static Error checkMeaning(const Invocation &call, std::string_view kernel,
   return Error::success();
 }
 
-Expected<CompressedRight>
-portable::readCompressedProduct(const Invocation &call) {
-  constexpr std::string_view kName = "MatMulCompressed";
-  if (Error error = checkRows(call, kName, kCompressedOperands))
-    return error;
-  const Tensor &a = call.input(0);
-  const Tensor &output = call.output();
-  int rank = output.rank;
+/// A matrix of so many columns, whose codes are all there.
+static Expected<CompressedRight>
+readCodes(const Invocation &call, std::string_view kernel, int64_t columns) {
   auto doNotFit = [&](std::string_view why) {
-    return ::doNotFit(call, kName, why);
+    return ::doNotFit(call, kernel, why);
   };
   int64_t kind = call.number(0);
   int64_t bits = call.number(1);
@@ -194,8 +189,8 @@ portable::readCompressedProduct(const Invocation &call) {
   const Tensor &codes = call.input(1);
   CompressedRight right = {CodeKind(kind),
                            int(bits),
-                           a.extents[rank - 1],
-                           output.extents[rank - 1],
+                           call.input(0).extents[call.output().rank - 1],
+                           columns,
                            codes.rank == 3 ? codes.extents[1] : 0,
                            0,
                            codes,
@@ -213,13 +208,52 @@ portable::readCompressedProduct(const Invocation &call) {
       codes.extents[0] != panelCount(right.columns) ||
       codes.extents[2] != codeBytes(right.blockDepth, right.bits))
     return doNotFit("codes are of another size");
-  right.hasRoundedRows = call.number(2) == 8;
-  if ((call.number(2) != 0 && !right.hasRoundedRows) ||
-      (right.hasRoundedRows &&
-       !hasByteProducts(right.kind, right.bits, right.blockDepth)))
-    return doNotFit("rows cannot be rounded so");
-  if (Error error = checkMeaning(call, kName, right))
+  if (Error error = checkMeaning(call, kernel, right))
     return error;
+  return right;
+}
+
+Expected<CompressedRight>
+portable::readCompressedProduct(const Invocation &call) {
+  constexpr std::string_view kName = "MatMulCompressed";
+  if (Error error = checkRows(call, kName, kCompressedOperands))
+    return error;
+  const Tensor &output = call.output();
+  auto right = readCodes(call, kName, output.extents[output.rank - 1]);
+  if (!right)
+    return right;
+  right->hasRoundedRows = call.number(2) == 8;
+  if ((call.number(2) != 0 && !right->hasRoundedRows) ||
+      (right->hasRoundedRows &&
+       !hasByteProducts(right->kind, right->bits, right->blockDepth)))
+    return doNotFit(call, kName, "rows cannot be rounded so");
+  return right;
+}
+
+Expected<CompressedRight>
+portable::readRoutedCompressedProduct(const Invocation &call) {
+  constexpr std::string_view kName = "MatMulRoutedCompressed";
+  if (Error error = checkRows(call, kName, kRoutedCompressedOperands))
+    return error;
+  const Tensor &output = call.output();
+  const Tensor &codes = call.input(1);
+  const Tensor &which = call.input(6);
+  int64_t columns = output.extents[output.rank - 1];
+  int64_t panels = panelCount(columns);
+  if (which.rank != output.rank - 2 ||
+      !std::equal(which.extents.begin(), which.extents.begin() + which.rank,
+                  output.extents.begin()))
+    return doNotFit(call, kName, "indices differ");
+  if (!indexReader(which.type))
+    return unknownType(kName, which);
+  if (columns == 0 || columns % kPanelWidth != 0 || codes.rank != 3 ||
+      codes.extents[0] % panels != 0)
+    return doNotFit(call, kName, "matrices are no whole number of panels");
+  auto right = readCodes(call, kName, codes.extents[0] / panels * columns);
+  if (!right)
+    return right;
+  right->which = &which;
+  right->columnsOfMatrix = columns;
   return right;
 }
 
@@ -405,8 +439,27 @@ static size_t rowBytes(const Expected<CompressedRight> &right) {
 size_t portable::scratchOfMatMulCompressed(const Invocation &call) {
   return rowBytes(readCompressedProduct(call));
 }
+size_t portable::scratchOfMatMulRoutedCompressed(const Invocation &call) {
+  return rowBytes(readRoutedCompressedProduct(call));
+}
 size_t portable::scratchOfMatMulSparse(const Invocation &call) {
   return rowBytes(readSparseProduct(call));
+}
+
+/// The first column of the matrix that an index says.
+static Expected<int64_t> firstColumn(const CompressedRight &right,
+                                     std::string_view kernel,
+                                     std::span<const int64_t> index) {
+  if (!right.which)
+    return 0;
+  int64_t place = 0;
+  for (int axis = 0; axis != right.which->rank; ++axis)
+    place += index[size_t(axis)] * right.which->steps[axis];
+  int64_t which = indexReader(right.which->type)(*right.which, place);
+  auto matrix = wrapIndex(which, right.matrices());
+  if (!matrix)
+    return outOfRange(kernel, which, right.matrices());
+  return *matrix * right.columnsOfMatrix;
 }
 
 static Error multiply(const Invocation &call, std::string_view kernel,
@@ -420,6 +473,8 @@ static Error multiply(const Invocation &call, std::string_view kernel,
   int last = call.output().rank - 1;
   Scratch<float> scratch(call, right->depth);
   std::span<float> row = scratch.numbers();
+  // The first that is none; its products are not used.
+  Error wrong = Error::success();
   withFactor(a.type, [&]<typename A>() {
     storeProducts(
         epilogue, [&](const auto &index, int64_t count, float *products) {
@@ -430,8 +485,15 @@ static Error multiply(const Invocation &call, std::string_view kernel,
             row[size_t(k)] = float(a.as<A>()[offset + k * a.steps[last]]);
           if (right->hasRoundedRows)
             roundRow(*right, row.data(), row.data());
+          Expected<int64_t> first = firstColumn(*right, kernel, index);
+          if (!first) {
+            if (!wrong)
+              wrong = first.takeError();
+            std::fill_n(products, count, 0.0f);
+            return;
+          }
           for (int64_t i = 0; i != count; ++i) {
-            Column column(*right, index[last] + i);
+            Column column(*right, *first + index[last] + i);
             double sum = 0;
             for (int64_t k = 0; k != right->depth; ++k)
               sum += double(row[size_t(k)]) * column.at(k);
@@ -439,11 +501,16 @@ static Error multiply(const Invocation &call, std::string_view kernel,
           }
         });
   });
-  return Error::success();
+  return wrong;
 }
 
 Error portable::runMatMulCompressed(const Invocation &call) {
   return multiply(call, "MatMulCompressed", readCompressedProduct(call));
+}
+
+Error portable::runMatMulRoutedCompressed(const Invocation &call) {
+  return multiply(call, "MatMulRoutedCompressed",
+                  readRoutedCompressedProduct(call));
 }
 
 Error portable::runMatMulSparse(const Invocation &call) {

@@ -17,6 +17,7 @@ namespace corten::runtime::portable {
 /// How many inputs they have before those of a program.
 inline constexpr size_t kCompressedOperands = 6;
 inline constexpr size_t kSparseOperands = 7;
+inline constexpr size_t kRoutedCompressedOperands = 7;
 
 /// The right side: a matrix [depth, columns].
 struct CompressedRight {
@@ -38,9 +39,16 @@ struct CompressedRight {
   const Tensor *places;
   /// Whether absent values are zeros rather than what code 0 stands for.
   bool isAbsentZero;
+  /// Of several matrices, whose columns are here side by side: which one rows
+  /// are multiplied with, and how many columns one has.
+  const Tensor *which = nullptr;
+  int64_t columnsOfMatrix = 0;
 
+  int64_t matrices() const { return columns / columnsOfMatrix; }
   size_t operands() const {
-    return places ? kSparseOperands : kCompressedOperands;
+    return places  ? kSparseOperands
+           : which ? kRoutedCompressedOperands
+                   : kCompressedOperands;
   }
   /// About as many, if it is sparse.
   int64_t panelBytes() const {
@@ -65,9 +73,11 @@ inline bool isThere(const Tensor &tensor) {
   return tensor.data || tensor.rank != 0;
 }
 
-/// Check the operands of MatMulCompressed and MatMulSparse, and not their
-/// programs. Where values of a sparse matrix are is not looked at.
+/// Check the operands of MatMulCompressed, MatMulRoutedCompressed and
+/// MatMulSparse, and not their programs. Where values of a sparse matrix are,
+/// and which matrices there are to be, is not looked at.
 Expected<CompressedRight> readCompressedProduct(const Invocation &call);
+Expected<CompressedRight> readRoutedCompressedProduct(const Invocation &call);
 Expected<CompressedRight> readSparseProduct(const Invocation &call);
 /// Check the operands of what packs, and not where values are.
 Error checkPackCodes(const Invocation &call);

@@ -16,6 +16,8 @@ size_t portable::scratchOf(PortableKernel kernel, const Invocation &call) {
     return scratchOfAttention(call);
   case PortableKernel::MatMulCompressed:
     return scratchOfMatMulCompressed(call);
+  case PortableKernel::MatMulRoutedCompressed:
+    return scratchOfMatMulRoutedCompressed(call);
   case PortableKernel::MatMulSparse:
     return scratchOfMatMulSparse(call);
   default:

@@ -17,6 +17,7 @@ size_t scratchOf(PortableKernel kernel, const Invocation &call);
 size_t scratchOfSort(const Invocation &call);
 size_t scratchOfAttention(const Invocation &call);
 size_t scratchOfMatMulCompressed(const Invocation &call);
+size_t scratchOfMatMulRoutedCompressed(const Invocation &call);
 size_t scratchOfMatMulSparse(const Invocation &call);
 
 /// Numbers in the scratch of a call, or, where it has none because it is of no

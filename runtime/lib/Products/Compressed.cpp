@@ -7,6 +7,7 @@
 #include "../Portable/CompressedProduct.h"
 #include "../Portable/Portable.h"
 #include "Blocks.h"
+#include "CodePanels.h"
 #include "LeftRows.h"
 
 #include <atomic>
@@ -27,31 +28,6 @@ static constexpr int64_t kSharedElements = 8192;
 /// Rows that have been rounded and are multiplied with the same panels.
 static constexpr int64_t kRoundedRows = 64;
 
-namespace {
-/// What whole numbers of fewer than 8 bits stand for.
-struct NumberTables {
-  std::array<float, 64> isSigned[8] = {};
-  std::array<float, 64> isUnsigned[8] = {};
-
-  constexpr NumberTables() {
-    for (int bits = 1; bits != 7; ++bits)
-      for (unsigned code = 0; code != 1u << bits; ++code) {
-        isSigned[bits][code] = float(signedNumber(code, bits));
-        isUnsigned[bits][code] = float(code);
-      }
-  }
-};
-} // namespace
-static constexpr NumberTables kNumbers;
-
-static CodeParameters parametersOf(const Tensor &tensor, int64_t place) {
-  if (!tensor.data)
-    return {};
-  return {static_cast<const char *>(tensor.data) +
-              place * int64_t(byteSize(tensor.type)),
-          factorOf(tensor.type)};
-}
-
 static int64_t rowsOf(const Invocation &call) {
   const Tensor &output = call.output();
   int64_t rows = 1;
@@ -65,7 +41,8 @@ class CompressedProduct {
 public:
   CompressedProduct(const Invocation &call, const Vectors &vectors,
                     const CompressedRight &right)
-      : call(call), vectors(vectors), right(right), rank(call.output().rank),
+      : call(call), vectors(vectors), right(right), codes(right),
+        rank(call.output().rank),
         hasDots(!right.places && vectors.codes.dots.writeRow &&
                 hasByteProducts(right.kind, right.bits, right.blockDepth) &&
                 rowsOf(call) <=
@@ -88,8 +65,7 @@ public:
     if (left.isCopied())
       leftGrid.data =
           reinterpret_cast<char *>(scratch.take<float>(left.copySize()));
-    columnTables =
-        scratch.take<int32_t>(hasColumnTables() ? panels * kPanelWidth : 0);
+    codes.take(scratch);
     if (isSkinny())
       rowSums = scratch.take<float>(rows * right.blocks);
     if (isSkinny() && hasDots)
@@ -111,8 +87,7 @@ public:
                       sink.rows().offset(row, leftGrid.rowSteps);
         portable::roundRow(right, copy, copy);
       });
-    if (hasColumnTables())
-      findTables();
+    codes.findTables();
     if (isSkinny() && right.hasRoundedRows && hasDots)
       return runRounded();
     if (isSkinny()) {
@@ -137,13 +112,8 @@ private:
   bool isSkinny() const {
     if (right.places)
       return rows <= kSparseRows;
-    return !hasColumnTables() &&
-           (hasDots || rows <= vectors.codes.mostSkinnyRows(panelAt(0)));
-  }
-  /// Whether columns of a panel have several tables.
-  bool hasColumnTables() const {
-    return right.hasTables() && right.table.extents[1] > 1 &&
-           right.columnsOfTable() % kPanelWidth != 0;
+    return !codes.hasColumnTables() &&
+           (hasDots || rows <= vectors.codes.mostSkinnyRows(codes.at(0)));
   }
   bool needsRowSums() const { return right.zeros.data || right.offsets.data; }
 
@@ -165,62 +135,6 @@ private:
     return takeForThread(threadBase + size_t(thread) * threadBytes);
   }
 
-  void findTables() const {
-    for (int64_t column = 0; column != panels * kPanelWidth; ++column) {
-      // Columns that fill up a panel have one that is there.
-      int64_t own = std::min(column, right.columns - 1);
-      columnTables[column] =
-          int32_t(own / right.columnsOfTable() * right.table.steps[1]);
-    }
-  }
-
-  CodePanel panelAt(int64_t panel) const {
-    int64_t place = panel * right.blocks * kPanelWidth;
-    CodePanel result = {};
-    result.kind = right.kind;
-    result.bits = right.bits;
-    result.blocks = right.blocks;
-    result.blockDepth = right.blockDepth;
-    if (right.places) {
-      portable::PanelPlaces places(*right.places, panel);
-      result.codes = right.codes.as<uint8_t>();
-      result.places = places.words;
-      result.capacity = right.capacity();
-      // A plan may say anything.
-      result.firstValue =
-          portable::areValues(places.first(), 0, result.capacity)
-              ? places.first()
-              : result.capacity + 1;
-      result.isAbsentZero = right.isAbsentZero;
-      if (right.kind == CodeKind::Float)
-        result.factor = factorOf(right.codes.type);
-    } else {
-      result.blockBytes = right.codes.extents[2];
-      result.codes = right.codes.as<uint8_t>() + panel * right.panelBytes();
-    }
-    result.scales = parametersOf(right.scales, place);
-    result.zeros = parametersOf(right.zeros, place);
-    result.offsets = parametersOf(right.offsets, place);
-    if (!right.hasTables()) {
-      if (right.bits < 8)
-        result.table =
-            (right.kind == CodeKind::Signed ? kNumbers.isSigned
-                                            : kNumbers.isUnsigned)[right.bits]
-                .data();
-      result.blocksOfTable = right.blocks;
-      return result;
-    }
-    result.table = right.table.as<float>();
-    result.tableStep = right.table.steps[0];
-    result.blocksOfTable = right.blocksOfTable();
-    if (hasColumnTables())
-      result.columnTables = columnTables + panel * kPanelWidth;
-    else
-      result.table +=
-          panel * kPanelWidth / right.columnsOfTable() * right.table.steps[1];
-    return result;
-  }
-
   const float *rowAt(int64_t row) const {
     return reinterpret_cast<const float *>(leftGrid.data) +
            sink.rows().offset(row, leftGrid.rowSteps);
@@ -232,13 +146,7 @@ private:
 
   /// Of floats, for all blocks.
   void sumRow(int64_t row) const {
-    for (int64_t block = 0; block != right.blocks; ++block) {
-      double sum = 0;
-      const float *from = rowAt(row) + block * right.blockDepth;
-      for (int64_t k = 0; k != right.blockDepth; ++k)
-        sum += double(from[k]);
-      rowSums[row * right.blocks + block] = float(sum);
-    }
+    sumBlocks(right, rowAt(row), rowSums + row * right.blocks);
   }
 
   /// The same of whole numbers: exactly what products are made of.
@@ -282,7 +190,7 @@ private:
   bool writeDots(int64_t row) const {
     const CodeDots &dots = vectors.codes.dots;
     auto write = right.hasRoundedRows ? dots.writeRoundedRow : dots.writeRow;
-    if (!write(panelAt(0), rowAt(row), dotRows[row]))
+    if (!write(codes.at(0), rowAt(row), dotRows[row]))
       return false;
     if (needsRowSums())
       sumNumbers(row);
@@ -321,7 +229,7 @@ private:
     int64_t count = std::min(chunkPanels, panels - first);
     int64_t step = count * kPanelWidth;
     for (int64_t i = 0; i != count; ++i) {
-      CodePanel panel = panelAt(first + i);
+      CodePanel panel = codes.at(first + i);
       float *to = target + i * kPanelWidth;
       for (int64_t row = 0; row < rowCount; row += kDotRows) {
         int64_t some = std::min<int64_t>(kDotRows, rowCount - row);
@@ -379,7 +287,7 @@ private:
           int64_t count = std::min(chunkPanels, panels - first);
           int64_t step = count * kPanelWidth;
           for (int64_t i = 0; i != count; ++i) {
-            CodePanel panel = panelAt(first + i);
+            CodePanel panel = codes.at(first + i);
             float *to = target + i * kPanelWidth;
             EvenParts parts(rows, ceilDivide(rows, mostAtOnce));
             for (int64_t done = 0; done != rows;) {
@@ -407,7 +315,7 @@ private:
 
   void multiply(const Block &block, const ThreadMemory &memory) const {
     for (int64_t i = 0; i != block.panels(); ++i) {
-      CodePanel panel = panelAt(block.panel + i);
+      CodePanel panel = codes.at(block.panel + i);
       float *to = memory.panels + i * right.depth * kPanelWidth;
       if (!panel.places) {
         vectors.codes.expand(panel, to);
@@ -426,6 +334,7 @@ private:
   const Invocation &call;
   const Vectors &vectors;
   const CompressedRight &right;
+  CodePanels codes;
   int rank;
   /// Whether products can be made of whole numbers.
   bool hasDots;
@@ -436,7 +345,6 @@ private:
   int64_t panels;
   Blocks blocks;
   int64_t chunkPanels;
-  int32_t *columnTables = nullptr;
   float *rowSums = nullptr;
   DotRow *dotRows = nullptr;
   bool *isNumbers = nullptr;
