@@ -118,6 +118,7 @@ double execution::arithmeticOf(const Step &step, std::span<const Tensor> inputs,
     // Every element of the input goes everywhere.
     return 2 * operands * depthOf(step.kernel, inputs);
   case PortableKernel::Attention:
+  case PortableKernel::AttentionWithSinks:
     return attentionOf(inputs);
   case PortableKernel::GatedDelta:
     // Recall, change and result take a multiplication for each element of the

@@ -293,6 +293,7 @@ static bool isOptional(PortableKernel kernel, uint32_t input) {
   case PortableKernel::GroupNorm:
     return input == 1 || input == 2;
   case PortableKernel::Attention:
+  case PortableKernel::AttentionWithSinks:
     return input == 3;
   case PortableKernel::MatMulCompressed:
   case PortableKernel::MatMulRoutedCompressed:

@@ -291,3 +291,58 @@ Error portable::runArgsort(const Invocation &call) {
     }
   });
 }
+
+Error portable::checkTopK(const Invocation &call) {
+  const Tensor &input = call.input();
+  const Tensor &values = call.output(0);
+  const Tensor &places = call.output(1);
+  int64_t axis = call.number(0);
+  if (Error error = checkAxis("TopK", axis, input))
+    return error;
+  Tensor first = input;
+  if (values.rank == input.rank)
+    first.extents[axis] = std::min(first.extents[axis], values.extents[axis]);
+  if (Error error = checkSame("TopK", values, first))
+    return error;
+  if (Error error = checkShape("TopK", places, first))
+    return error;
+  return isInteger(places.type) ? Error::success()
+                                : unknownType("TopK", places);
+}
+
+Error portable::runTopK(const Invocation &call) {
+  if (Error error = checkTopK(call))
+    return error;
+  int axis = int(call.number(0));
+  Tensor input = call.input().withAxisLast(axis);
+  Tensor values = call.output(0).withAxisLast(axis);
+  Tensor places = call.output(1).withAxisLast(axis);
+  int last = input.rank - 1;
+  Scratch<int64_t> scratch(call, input.extents[last]);
+  std::span<int64_t> order = scratch.numbers();
+  return withType(input.type, [&]<typename T>() -> Error {
+    if constexpr (FloatElement<T> || IntegerElement<T>) {
+      auto choose = [&](int64_t from, int64_t value, int64_t place) {
+        Row<const T> row = rowAt<const T>(input, from);
+        sortRow<T>(row, call.number(1) != 0, order);
+        Row<T> chosen = rowAt<T>(values, value);
+        Places at = placesAt(places, place);
+        for (int64_t i = 0; i != chosen.length; ++i) {
+          chosen[i] = row[order[i]];
+          at.set(i, order[i]);
+        }
+      };
+      stridedLoop<3>(
+          input.shape().first(last),
+          {input.steps.data(), values.steps.data(), places.steps.data()},
+          [&](const auto &at, int64_t count, const auto &steps) {
+            for (int64_t i = 0; i != count; ++i)
+              choose(at[0] + i * steps[0], at[1] + i * steps[1],
+                     at[2] + i * steps[2]);
+          });
+      return Error::success();
+    } else {
+      return unknownType("TopK", input);
+    }
+  });
+}

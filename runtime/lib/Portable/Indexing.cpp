@@ -3,9 +3,7 @@
 // Reading and writing where other tensors point. An index may count from the
 // end; one that points outside is an error, before anything is written.
 
-#include "Arithmetic.h"
-
-#include "corten/Runtime/Modes.h"
+#include "Scatter.h"
 
 using namespace corten::runtime;
 using namespace corten::runtime::portable;
@@ -61,38 +59,6 @@ static Error checkAlongAxis(std::string_view name, const Tensor &tensor,
     return Error::success();
   return Error(std::string(name) + ": " + tensor.describe() + " does not fit " +
                other.describe() + " along axis " + std::to_string(axis));
-}
-
-/// `Op` where it has a form for these, else the update.
-template <typename Op, typename T> static T applied(T old, T update) {
-  if constexpr (requires { Op::apply(old, update); })
-    return Op::apply(old, update);
-  else
-    return update;
-}
-
-template <typename T> static T combine(ScatterMode mode, T old, T update) {
-  // Of two truth values the larger one is true if one of them is.
-  constexpr bool kIsTruth = std::is_same_v<T, bool>;
-  using Larger = std::conditional_t<kIsTruth, Add, Maximum>;
-  using Smaller = std::conditional_t<kIsTruth, Mul, Minimum>;
-  switch (mode) {
-  case ScatterMode::Update:
-    return update;
-  case ScatterMode::Add:
-    return applied<Add>(old, update);
-  case ScatterMode::Sub:
-    return applied<Sub>(old, update);
-  case ScatterMode::Mul:
-    return applied<Mul>(old, update);
-  case ScatterMode::Div:
-    return applied<Divide>(old, update);
-  case ScatterMode::Max:
-    return applied<Larger>(old, update);
-  case ScatterMode::Min:
-    return applied<Smaller>(old, update);
-  }
-  __builtin_unreachable();
 }
 
 /// The input's elements, which an update may replace in place.

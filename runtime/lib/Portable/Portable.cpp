@@ -11,8 +11,10 @@ size_t portable::scratchOf(PortableKernel kernel, const Invocation &call) {
   switch (kernel) {
   case PortableKernel::Sort:
   case PortableKernel::Argsort:
+  case PortableKernel::TopK:
     return scratchOfSort(call);
   case PortableKernel::Attention:
+  case PortableKernel::AttentionWithSinks:
     return scratchOfAttention(call);
   case PortableKernel::MatMulCompressed:
     return scratchOfMatMulCompressed(call);

@@ -23,8 +23,12 @@ Error checkShape(std::string_view kernel, const Tensor &tensor,
 Error checkSame(std::string_view name, const Tensor &tensor,
                 const Tensor &other);
 
-/// Checks the shapes and types of queries, keys, values, mask and result.
+/// Checks the shapes and types of queries, keys, values, mask, sinks and result.
 Error checkAttention(const Invocation &call);
+/// The sinks of attention; no tensor if it has none.
+Tensor sinksOf(const Invocation &call);
+/// Checks the axis, the shapes and the types of what it takes and gives.
+Error checkTopK(const Invocation &call);
 /// Checks the shapes and types of what it takes and gives.
 Error checkGatedDelta(const Invocation &call);
 

@@ -3,7 +3,7 @@
 // Attention, a block of queries of one batch at a time.
 
 #include "../Portable/Portable.h"
-#include "../Vector/Variants.h"
+#include "../Products/Common.h"
 #include "Nest.h"
 
 #include <algorithm>
@@ -16,12 +16,8 @@ using namespace corten::runtime::tile;
 static bool acceptsAttention(const Invocation &call) {
   const Tensor &queries = call.input(0);
   const Tensor &values = call.input(2);
-  if (tileLane(queries.type) != TileLane::F || portable::checkAttention(call))
-    return false;
-  int row = queries.rank - 2;
-  int column = queries.rank - 1;
-  return queries.extents[column] <= kAttentionWidth &&
-         values.extents[column] <= kAttentionWidth && values.extents[row] > 0;
+  return tileLane(queries.type) == TileLane::F &&
+         !portable::checkAttention(call) && values.extents[values.rank - 2] > 0;
 }
 
 /// Into how many blocks groups of queries are divided: keys pass by once for
@@ -44,7 +40,13 @@ struct Operands {
   Tensor keys;
   Tensor values;
   Tensor mask;
+  Tensor sinks;
   Tensor output;
+
+  explicit Operands(const Invocation &call)
+      : queries(call.input(0)), keys(call.input(1)), values(call.input(2)),
+        mask(call.input(3)), sinks(portable::sinksOf(call)),
+        output(call.output()) {}
 };
 } // namespace
 
@@ -57,7 +59,8 @@ static void mergeSharingHeads(Operands &operands) {
       operands.queries.extents[head] == 1 || operands.keys.steps[head] != 0 ||
       operands.values.steps[head] != 0)
     return;
-  for (Tensor *tensor : {&operands.queries, &operands.mask, &operands.output}) {
+  for (Tensor *tensor :
+       {&operands.queries, &operands.mask, &operands.sinks, &operands.output}) {
     std::swap(tensor->extents[head], tensor->extents[row]);
     std::swap(tensor->steps[head], tensor->steps[row]);
   }
@@ -65,12 +68,36 @@ static void mergeSharingHeads(Operands &operands) {
     tensor->extents[head] = 1;
 }
 
-static Error runAttention(const Vectors &vectors, const Invocation &call) {
-  Operands operands = {call.input(0), call.input(1), call.input(2),
-                       call.input(3), call.output()};
+static Operands operandsOf(const Invocation &call) {
+  Operands operands(call);
   bool isCausal = call.number(1) != 0;
   if (!isCausal)
     mergeSharingHeads(operands);
+  return operands;
+}
+
+static bool isFew(const Operands &operands) {
+  const Tensor &queries = operands.queries;
+  return queries.extents[queries.rank - 2] <= kAttentionFewQueries;
+}
+
+/// How many floats a thread needs.
+static int64_t floatsOf(const Vectors &vectors, const Operands &operands) {
+  const Tensor &queries = operands.queries;
+  const Tensor &values = operands.values;
+  return vectors.attentionFloats(queries.extents[queries.rank - 1],
+                                 values.extents[values.rank - 1],
+                                 isFew(operands));
+}
+
+static size_t scratchOf(const Vectors &vectors, const Invocation &call) {
+  return size_t(floatsOf(vectors, operandsOf(call)) *
+                products::threadsOf(call)) *
+         sizeof(float);
+}
+
+static Error runAttention(const Vectors &vectors, const Invocation &call) {
+  Operands operands = operandsOf(call);
   const Tensor &queries = operands.queries;
   int row = queries.rank - 2;
   int column = queries.rank - 1;
@@ -80,37 +107,50 @@ static Error runAttention(const Vectors &vectors, const Invocation &call) {
     batches *= queries.extents[axis];
   int64_t groups = (numQueries + kAttentionGroup - 1) / kAttentionGroup;
   int64_t blocks = blocksOf(groups, batches, call.pool);
-  runChunks(call.pool, batches * blocks, [&](int64_t chunk) {
-    int64_t block = chunk % blocks;
-    int64_t first = groups * block / blocks * kAttentionGroup;
-    int64_t last = groups * (block + 1) / blocks * kAttentionGroup;
-    last = std::min(last, numQueries);
-    auto rowsOf = [&](const Tensor &tensor, int64_t skipped) -> Rows {
-      int64_t offset = skipped * tensor.steps[row];
-      int64_t batch = chunk / blocks;
-      for (int axis = row - 1; axis >= 0; --axis) {
-        offset += batch % queries.extents[axis] * tensor.steps[axis];
-        batch /= queries.extents[axis];
-      }
-      return {tensor.as<char>() + offset * int64_t(byteSize(tensor.type)),
-              tensor.steps[column], tensor.steps[row], tensor.type};
-    };
-    const Tensor &mask = operands.mask;
-    vectors.attend({.queries = rowsOf(queries, first),
-                    .keys = rowsOf(operands.keys, 0),
-                    .values = rowsOf(operands.values, 0),
-                    .mask = mask.data ? rowsOf(mask, first) : Rows{},
-                    .output = rowsOf(operands.output, first),
-                    .numQueries = last - first,
-                    .firstQuery = first,
-                    .numKeys = operands.keys.extents[row],
-                    .depth = queries.extents[column],
-                    .width = operands.output.extents[column],
-                    .scale = std::bit_cast<double>(call.number(0)),
-                    .isCausal = isCausal,
-                    .unseeingGivesZeros = call.number(2) != 0,
-                    .isFew = numQueries <= kAttentionFewQueries});
-  });
+  int64_t floats = floatsOf(vectors, operands);
+  products::forEachChunk(
+      call, batches * blocks, [&](int64_t chunk, int thread) {
+        int64_t block = chunk % blocks;
+        int64_t first = groups * block / blocks * kAttentionGroup;
+        int64_t last = groups * (block + 1) / blocks * kAttentionGroup;
+        last = std::min(last, numQueries);
+        auto rowsOf = [&](const Tensor &tensor, int64_t skipped) -> Rows {
+          int64_t offset = skipped * tensor.steps[row];
+          int64_t batch = chunk / blocks;
+          for (int axis = row - 1; axis >= 0; --axis) {
+            offset += batch % queries.extents[axis] * tensor.steps[axis];
+            batch /= queries.extents[axis];
+          }
+          return {tensor.as<char>() + offset * int64_t(byteSize(tensor.type)),
+                  tensor.steps[column], tensor.steps[row], tensor.type};
+        };
+        const Tensor &mask = operands.mask;
+        Rows sinks = {};
+        if (operands.sinks.data) {
+          sinks = rowsOf(operands.sinks, first);
+          sinks.step = sinks.rowStep;
+        }
+        vectors.attend(
+            {.queries = rowsOf(queries, first),
+             .keys = rowsOf(operands.keys, 0),
+             .values = rowsOf(operands.values, 0),
+             .mask = mask.data ? rowsOf(mask, first) : Rows{},
+             .sinks = sinks,
+             .output = rowsOf(operands.output, first),
+             .numQueries = last - first,
+             .firstQuery = first,
+             .numKeys = operands.keys.extents[row],
+             .depth = queries.extents[column],
+             .width = operands.output.extents[column],
+             .scale = std::bit_cast<double>(call.number(0)),
+             .isCausal = call.number(1) != 0,
+             .unseeingGivesZeros = call.number(2) != 0,
+             .isFew = isFew(operands),
+             .memory = static_cast<float *>(call.scratch) + thread * floats});
+      });
   return Error::success();
 }
-CORTEN_VARIANTS(Attention, acceptsAttention, runAttention, nullptr)
+CORTEN_VARIANTS_WITH_SCRATCH(Attention, acceptsAttention, runAttention,
+                             scratchOf)
+CORTEN_VARIANTS_WITH_SCRATCH(AttentionWithSinks, acceptsAttention, runAttention,
+                             scratchOf)

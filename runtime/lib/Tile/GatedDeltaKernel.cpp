@@ -17,7 +17,7 @@ static bool acceptsGatedDelta(const Invocation &call) {
     return tileLane(tensor.type) == TileLane::F;
   };
   return !portable::checkGatedDelta(call) &&
-         call.input(0).extents[3] <= kAttentionWidth &&
+         call.input(0).extents[3] <= kGatedDeltaDepth &&
          call.input(0).extents[3] > 0 &&
          std::ranges::all_of(call.inputs, isFloat) &&
          std::ranges::all_of(call.outputs, isFloat);

@@ -3,9 +3,9 @@
 // Fast forms of kernels that move elements: long runs as a whole, transposes in
 // blocks that stay in the nearest cache.
 
-#include "../Portable/Portable.h"
+#include "Movement.h"
+
 #include "../Vector/Variants.h"
-#include "Nest.h"
 
 #include <cstring>
 
@@ -51,9 +51,8 @@ static void copyPlane(Plane<const T> from, Plane<T> to, int64_t rows,
     }
 }
 
-/// Elements of one shape and width.
-static void copyFast(const Tensor &input, const Tensor &output,
-                     ThreadPool *pool) {
+void tile::copyFast(const Tensor &input, const Tensor &output,
+                    ThreadPool *pool) {
   const Tensor *operands[] = {&output, &input};
   Nest nest(operands);
   // A transpose: the axis along which the input's elements are neighbours
@@ -110,89 +109,38 @@ CORTEN_VARIANTS(Fill, acceptsFill, runFill, nullptr)
 // Rows by their number
 //===----------------------------------------------------------------------===//
 
-/// Whether axes from one on are without gaps.
-static bool isDenseFrom(const Tensor &tensor, int axis) {
-  Tensor part = tensor.view(tensor.shape().subspan(size_t(axis)),
-                            tensor.strides().subspan(size_t(axis)));
-  return part.isContiguous();
-}
-
 static bool acceptsGatherNd(const Invocation &call) {
   const Tensor &input = call.input(0);
   const Tensor &indices = call.input(1);
   const Tensor &output = call.output();
+  if (!fitsParts(input, indices, output))
+    return false;
   int outer = indices.rank - 1;
-  if (outer < 0 || input.type != output.type || !isInteger(indices.type))
-    return false;
-  int64_t depth = indices.extents[outer];
-  if (depth < 1 || depth > input.rank ||
-      output.rank != outer + input.rank - depth)
-    return false;
-  for (int axis = 0; axis != output.rank; ++axis)
-    if (output.extents[axis] != (axis < outer
-                                     ? indices.extents[axis]
-                                     : input.extents[axis - outer + depth]))
-      return false;
-  return isDenseFrom(input, int(depth)) && isDenseFrom(output, outer);
-}
-
-/// Where the row of a number begins in a tensor whose first axes are those of
-/// `shape`.
-static int64_t offsetOfRow(const Tensor &tensor, std::span<const int64_t> shape,
-                           int64_t row) {
-  int64_t offset = 0;
-  for (size_t axis = shape.size(); axis-- != 0;) {
-    offset += row % shape[axis] * tensor.steps[axis];
-    row /= shape[axis];
-  }
-  return offset;
+  return isDenseFrom(input, int(indices.extents[outer])) &&
+         isDenseFrom(output, outer);
 }
 
 static Error runGatherNd(const Vectors &, const Invocation &call) {
   const Tensor &input = call.input(0);
-  const Tensor &indices = call.input(1);
   const Tensor &output = call.output();
-  int outer = indices.rank - 1;
-  int64_t depth = indices.extents[outer];
-  std::span<const int64_t> shape = indices.shape().first(size_t(outer));
-  int64_t rows = 1;
-  for (int64_t extent : shape)
-    rows *= extent;
-  int64_t length = 1;
-  for (int axis = int(depth); axis != input.rank; ++axis)
-    length *= input.extents[axis];
-  IndexReader read = portable::indexReader(indices.type);
-  // Where a row points to, if it points to anything.
-  auto source = [&](int64_t row, Error *error) -> int64_t {
-    int64_t from = offsetOfRow(indices, shape, row);
-    int64_t offset = 0;
-    for (int64_t i = 0; i != depth; ++i) {
-      int64_t index = read(indices, from + i * indices.steps[outer]);
-      std::optional<int64_t> place =
-          portable::wrapIndex(index, input.extents[i]);
-      if (!place && error) {
-        *error = portable::outOfRange("GatherNd", index, input.extents[i]);
-        return 0;
-      }
-      offset += *place * input.steps[i];
-    }
-    return offset;
-  };
+  PartIndices parts(input, call.input(1));
   // All are looked at before any is used.
   Error error;
-  for (int64_t row = 0; row != rows && !error; ++row)
-    source(row, &error);
-  if (error || length == 0)
+  for (int64_t row = 0; row != parts.rows() && !error; ++row)
+    parts.offset("GatherNd", row, error);
+  if (error || parts.length() == 0)
     return error;
-  auto bytes = size_t(byteSize(input.type));
-  int64_t some = std::max<int64_t>(1, chunkSize(int64_t(bytes)) / length);
-  runChunks(call.pool, (rows + some - 1) / some, [&](int64_t chunk) {
-    for (int64_t row = chunk * some; row != std::min(rows, (chunk + 1) * some);
-         ++row)
-      std::memcpy(output.as<char>() +
-                      offsetOfRow(output, shape, row) * int64_t(bytes),
-                  input.as<char>() + source(row, nullptr) * int64_t(bytes),
-                  size_t(length) * bytes);
+  auto bytes = int64_t(byteSize(input.type));
+  int64_t length = parts.length();
+  int64_t some = std::max<int64_t>(1, chunkSize(bytes) / length);
+  runChunks(call.pool, (parts.rows() + some - 1) / some, [&](int64_t chunk) {
+    Error none;
+    int64_t end = std::min(parts.rows(), (chunk + 1) * some);
+    for (int64_t row = chunk * some; row != end; ++row)
+      std::memcpy(
+          output.as<char>() + offsetOfRow(output, parts.shape(), row) * bytes,
+          input.as<char>() + parts.offset("GatherNd", row, none) * bytes,
+          size_t(length * bytes));
   });
   return error;
 }
@@ -221,29 +169,7 @@ static Error runGatherAlongAxis(const Vectors &, const Invocation &call) {
   int axis = int(call.number(0));
   int64_t extent = input.extents[axis];
   IndexReader read = portable::indexReader(indices.type);
-  Error error;
-  const Tensor *all[] = {&indices};
-  Nest checked(all);
-  // An index that is repeated is looked at once.
-  for (int i = 0; i != checked.rank; ++i)
-    if (checked.steps[i][0] == 0)
-      checked.extents[i] = 1;
-  if (output.size() != 0)
-    forEachPiece(checked, 1, nullptr,
-                 [&](const auto &offsets, int64_t rows, int64_t count) {
-                   for (int64_t i = 0; i != rows * count && !error; ++i) {
-                     int64_t offset = offsets[0];
-                     if (checked.rank > 0)
-                       offset += i % count * checked.steps[checked.rank - 1][0];
-                     if (checked.rank > 1)
-                       offset += i / count * checked.steps[checked.rank - 2][0];
-                     int64_t index = read(indices, offset);
-                     if (!portable::wrapIndex(index, extent))
-                       error = portable::outOfRange("GatherAlongAxis", index,
-                                                    extent);
-                   }
-                 });
-  if (error)
+  if (Error error = checkIndices("GatherAlongAxis", indices, extent))
     return error;
   // The input without the axis that indices choose from.
   Tensor from = input;

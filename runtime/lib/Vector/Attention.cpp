@@ -18,34 +18,55 @@ namespace {
 using tile::Rows;
 
 constexpr int64_t kQueries = kAttentionQueries;
-constexpr int64_t kWide = kAttentionWidth;
+constexpr int64_t kGroup = kAttentionGroup;
 constexpr int64_t kFewQueries = kAttentionFewQueries;
 /// Whole tiles of 6 and of 8 rows.
 constexpr int64_t kKeys = 72;
+/// Of a few queries, at a time.
+constexpr int64_t kKeysOfFew = 64;
 constexpr float kHidden = -__builtin_inff();
 
 int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+int64_t most(int64_t a, int64_t b) { return a < b ? b : a; }
 int64_t wholeVectors(int64_t count) {
   return (count + kWidth - 1) / kWidth * kWidth;
 }
+/// So that rows that follow each other are aligned, whatever the level.
+int64_t wholeRow(int64_t count) { return (count + 15) / 16 * 16; }
 
-/// Rounds once, and scales.
-void writeRow(const float *from, float factor, const Rows &rows, int64_t row,
+/// Memory that is handed out in whole rows; of none it only says how much.
+class Floats {
+public:
+  explicit Floats(float *base) : base(base) {}
+
+  float *take(int64_t count) {
+    float *result = base ? base + used : nullptr;
+    used += wholeRow(count);
+    return result;
+  }
+  int64_t size() const { return used; }
+
+private:
+  float *base;
+  int64_t used = 0;
+};
+
+/// Scales a row, and rounds once.
+void writeRow(float *row, float factor, const Rows &rows, int64_t to,
               int64_t count) {
-  alignas(64) float scaled[kWide];
   for (int64_t i = 0; i < count; i += kWidth)
-    store(scaled + i, load(from + i) * factor);
-  writeFloats(scaled, rows, row, 0, count);
+    store(row + i, load(row + i) * factor);
+  writeFloats(row, rows, to, 0, count);
 }
 
 /// Rows from one on, as floats: where they lie, or else in `memory`, which has
 /// `step` floats for each.
-struct Floats {
+struct FloatRows {
   const float *data;
   int64_t step;
 };
-Floats floatsOf(const Rows &rows, int64_t first, int64_t count, int64_t length,
-                float *memory, int64_t step) {
+FloatRows floatsOf(const Rows &rows, int64_t first, int64_t count,
+                   int64_t length, float *memory, int64_t step) {
   if (rows.type == ElementType::F32 && rows.step == 1)
     return {static_cast<const float *>(rows.data) + first * rows.rowStep,
             rows.rowStep};
@@ -70,10 +91,15 @@ inline F weightOf(F x) {
   return I(x < kLeast) ? F{} : power;
 }
 
-/// A score with its mask, which says whether it counts or is added to it.
+/// A score with its mask, which says whether it counts or is added to it. The
+/// lowest number there is hides a key from those who see another one: it must
+/// not become infinite.
 inline F masked(F score, F mask, bool isTruth) {
-  return isTruth ? (I(I(mask) != 0) ? score : splat(kHidden))
-                 : fma(mask, splat(kLog2E), score);
+  if (isTruth)
+    return I(I(mask) != 0) ? score : splat(kHidden);
+  constexpr float kLowest = -3.402823466e38f;
+  F added = larger(splat(kLowest), mask * kLog2E);
+  return score + (I(mask == kHidden) ? mask : added);
 }
 
 /// Where sums begin that there is something of already: at what it is times a
@@ -166,10 +192,13 @@ void product(const float *a, int64_t step, const float *b, int64_t depth,
   });
 }
 
-/// Keys that the last of the queries sees.
-int64_t seenKeys(const Attention &job) {
-  return job.isCausal ? least(job.numKeys, job.firstQuery + job.numQueries)
-                      : job.numKeys;
+/// Keys up to those that the last of the queries sees, in whole blocks: where a
+/// block ends must not depend on how many queries are taken at a time.
+int64_t seenKeys(const Attention &job, int64_t block) {
+  if (!job.isCausal)
+    return job.numKeys;
+  int64_t seen = job.firstQuery + job.numQueries;
+  return least(job.numKeys, (seen + block - 1) / block * block);
 }
 
 /// What results are multiplied with, by the sum of weights.
@@ -177,20 +206,48 @@ float scaleOf(const Attention &job, float sum) {
   return job.unseeingGivesZeros && sum == 0 ? 0 : 1 / sum;
 }
 
-class Block {
+/// Whether a mask lets a lane be seen. What is added says no by minus infinity;
+/// NaN is seen, and makes what comes of it NaN.
+inline I seen(F mask, bool isTruth) {
+  return isTruth ? I(I(mask) != 0) : I(mask != kHidden);
+}
+
+/// Memory for a block of queries: what there is of a row for each element of a
+/// query, of a result, and for each key.
+struct BlockMemory {
+  float *queries;
+  float *results;
+  float *scores;
+  float *masks;
+  /// Keys or values that are no floats as they lie.
+  float *rows;
+  int64_t rowStep;
+  /// Eight rows that are turned over.
+  float *some;
+  int64_t someStep;
+
+  BlockMemory(Floats &floats, int64_t depth, int64_t width)
+      : queries(floats.take(wholeRow(depth) * kQueries)),
+        results(floats.take(wholeRow(width) * kQueries)),
+        scores(floats.take(kKeys * kQueries)),
+        masks(floats.take(wholeRow(kKeys) * kQueries)),
+        rowStep(wholeRow(most(depth, width))),
+        someStep(most(rowStep, wholeRow(kKeys))) {
+    rows = floats.take(kKeys * rowStep);
+    some = floats.take(8 * someStep);
+  }
+};
+
+class Block : BlockMemory {
 public:
-  explicit Block(const Attention &job)
-      : job(job), lanes(wholeVectors(job.numQueries)) {}
+  Block(const Attention &job, Floats floats)
+      : BlockMemory(floats, job.depth, job.width), job(job),
+        lanes(wholeVectors(job.numQueries)) {}
 
   void run() {
     readQueries();
-    for (int64_t lane = 0; lane != lanes; lane += kWidth) {
-      store(most + lane, splat(kHidden));
-      store(sums + lane, F{});
-      for (int64_t j = 0; j != job.width; ++j)
-        store(results + j * kQueries + lane, F{});
-    }
-    int64_t end = seenKeys(job);
+    begin();
+    int64_t end = seenKeys(job, kKeys);
     for (int64_t first = 0; first < end; first += kKeys)
       take(first, least(kKeys, end - first));
     finish();
@@ -199,14 +256,8 @@ public:
 private:
   const Attention &job;
   int64_t lanes;
-  // A row for each element of a query, of a result, and for each key.
-  alignas(64) float queries[kWide * kQueries];
-  alignas(64) float results[kWide * kQueries];
-  alignas(64) float scores[kKeys * kQueries];
-  alignas(64) float masks[kKeys * kQueries];
-  alignas(64) float memory[kKeys * kWide];
-  alignas(64) float some[8 * kWide];
-  alignas(64) float most[kQueries];
+  /// Of each query, the largest score and the sum of weights so far.
+  alignas(64) float largest[kQueries];
   alignas(64) float sums[kQueries];
   /// What there is so far is multiplied with.
   alignas(64) float factors[kQueries];
@@ -216,14 +267,14 @@ private:
   void turn(int64_t query, int64_t length, float *to, Read read) {
     for (int64_t i = 0; i != 8; ++i) {
       if (query + i < job.numQueries) {
-        read(query + i, some + i * kWide);
+        read(query + i, some + i * someStep);
         continue;
       }
       for (int64_t j = 0; j < wholeVectors(length); j += kWidth)
-        store(some + i * kWide + j, F{});
+        store(some + i * someStep + j, F{});
     }
     for (int64_t j = 0; j < length; j += 8)
-      transpose8(some + j, kWide, to + j * kQueries + query, kQueries);
+      transpose8(some + j, someStep, to + j * kQueries + query, kQueries);
   }
 
   void readQueries() {
@@ -237,48 +288,140 @@ private:
       });
   }
 
-  void take(int64_t first, int64_t count) {
-    Floats keys = floatsOf(job.keys, first, count, job.depth, memory, kWide);
-    product<Side::Rows, Start::Nothing>(keys.data, keys.step, queries,
-                                        job.depth, scores, factors, count,
-                                        lanes);
-    if (job.mask.data)
-      mask(first, count);
-    if (job.isCausal && first + count - 1 > job.firstQuery)
-      hideLater(first, count);
-    withVectors<4>(lanes, [&]<int V>(int64_t lane) { weigh<V>(lane, count); });
-    Floats values =
-        floatsOf(job.values, first, count, job.width, memory, kWide);
-    product<Side::Columns, Start::Scaled>(values.data, values.step, scores,
-                                          count, results, factors, job.width,
-                                          lanes);
+  /// A sink is a key that was seen before all others, and has no value.
+  void begin() {
+    if (job.sinks.data)
+      readFloats(job.sinks, 0, 0, job.numQueries, largest);
+    for (int64_t lane = 0; lane != lanes; lane += kWidth) {
+      F sink = job.sinks.data ? load(largest + lane) * kLog2E : splat(kHidden);
+      store(largest + lane, sink);
+      store(sums + lane, I(sink == kHidden) ? F{} : splat(1.0f));
+      for (int64_t j = 0; j != job.width; ++j)
+        store(results + j * kQueries + lane, F{});
+    }
   }
 
-  void mask(int64_t first, int64_t count) {
-    // One row may be that of all queries.
-    bool isShared = job.mask.rowStep == 0;
-    if (isShared)
-      readFloats(job.mask, 0, first, count, some);
-    else
-      for (int64_t query = 0; query < lanes; query += 8)
-        turn(query, count, masks, [&](int64_t from, float *row) {
-          readFloats(job.mask, from, first, count, row);
-        });
+  /// Calls `function(lane, number)` for the lanes of groups that are set, as
+  /// many at a time as stand together.
+  template <typename Function>
+  void forGroups(uint32_t groups, Function &&function) {
+    for (int64_t first = 0; first < lanes;) {
+      int64_t end = first;
+      while (end < lanes && groups >> (end / kGroup) & 1)
+        end += kGroup;
+      if (end != first)
+        function(first, least(end, lanes) - first);
+      first = end + kGroup;
+    }
+  }
+
+  /// Groups see keys or do not, whatever block they are in: what a query gets
+  /// must not depend on that.
+  void take(int64_t first, int64_t count) {
+    if (job.mask.data)
+      readMasks(first, count);
+    uint32_t seeing = seeingGroups(first, count);
+    if (seeing == 0)
+      return;
+    FloatRows keys = floatsOf(job.keys, first, count, job.depth, rows, rowStep);
+    forGroups(seeing, [&](int64_t lane, int64_t number) {
+      product<Side::Rows, Start::Nothing>(keys.data, keys.step, queries + lane,
+                                          job.depth, scores + lane, factors,
+                                          count, number);
+      if (job.mask.data)
+        mask(count, lane, lane + number);
+      if (job.isCausal && first + count - 1 > job.firstQuery + lane)
+        hideLater(first, count, lane, lane + number);
+      withVectors<4>(number,
+                     [&]<int V>(int64_t at) { weigh<V>(lane + at, count); });
+    });
+    uint32_t weighing = weighingGroups(seeing, count);
+    if (weighing == 0)
+      return;
+    FloatRows values =
+        floatsOf(job.values, first, count, job.width, rows, rowStep);
+    forGroups(weighing, [&](int64_t lane, int64_t number) {
+      product<Side::Columns, Start::Scaled>(
+          values.data, values.step, scores + lane, count, results + lane,
+          factors + lane, job.width, number);
+    });
+  }
+
+  /// One row may be that of all queries.
+  bool isMaskShared() const { return job.mask.rowStep == 0; }
+
+  void readMasks(int64_t first, int64_t count) {
+    if (isMaskShared())
+      return readFloats(job.mask, 0, first, count, masks);
+    for (int64_t query = 0; query < lanes; query += 8)
+      turn(query, count, masks, [&](int64_t from, float *row) {
+        readFloats(job.mask, from, first, count, row);
+      });
+  }
+
+  /// A bit for each group of queries one of which sees one of these keys.
+  uint32_t seeingGroups(int64_t first, int64_t count) const {
+    bool isTruth = job.mask.type == ElementType::Bool;
+    bool isShared = job.mask.data && isMaskShared();
+    if (isShared) {
+      I some = {};
+      for (int64_t key = 0; key != count; ++key)
+        some |= seen(splat(masks[key]), isTruth);
+      if (!any(some))
+        return 0;
+    }
+    uint32_t groups = 0;
+    for (int64_t lane = 0; lane < lanes; lane += kGroup) {
+      int64_t end = least(lane + kGroup, lanes);
+      if (job.isCausal && first >= job.firstQuery + end)
+        continue;
+      I some = splat(job.mask.data && !isShared ? 0 : -1);
+      for (int64_t key = 0; key != count && !any(some); ++key)
+        for (int64_t at = lane; at < end; at += kWidth)
+          some |= seen(load(masks + key * kQueries + at), isTruth);
+      if (any(some))
+        groups |= 1u << (lane / kGroup);
+    }
+    return groups;
+  }
+
+  /// Of those, the groups whose results these keys change: large negative
+  /// numbers that are added to scores leave no weights.
+  uint32_t weighingGroups(uint32_t seeing, int64_t count) const {
+    uint32_t groups = 0;
+    for (int64_t lane = 0; lane < lanes; lane += kGroup) {
+      if (!(seeing >> (lane / kGroup) & 1))
+        continue;
+      int64_t end = least(lane + kGroup, lanes);
+      I changed = {};
+      for (int64_t at = lane; at < end; at += kWidth)
+        changed |= I(load(factors + at) != 1.0f);
+      for (int64_t key = 0; key != count && !any(changed); ++key)
+        for (int64_t at = lane; at < end; at += kWidth)
+          changed |= I(load(scores + key * kQueries + at) != 0.0f);
+      if (any(changed))
+        groups |= 1u << (lane / kGroup);
+    }
+    return groups;
+  }
+
+  void mask(int64_t count, int64_t first, int64_t end) {
+    bool isShared = isMaskShared();
     bool isTruth = job.mask.type == ElementType::Bool;
     for (int64_t key = 0; key != count; ++key)
-      for (int64_t lane = 0; lane != lanes; lane += kWidth) {
+      for (int64_t lane = first; lane != end; lane += kWidth) {
         float *at = scores + key * kQueries + lane;
         F added =
-            isShared ? splat(some[key]) : load(masks + key * kQueries + lane);
+            isShared ? splat(masks[key]) : load(masks + key * kQueries + lane);
         store(at, masked(load(at), added, isTruth));
       }
   }
 
   /// From queries that come before them.
-  void hideLater(int64_t first, int64_t count) {
+  void hideLater(int64_t firstKey, int64_t count, int64_t first, int64_t end) {
     for (int64_t key = 0; key != count; ++key) {
-      int64_t unseeing = least(first + key - job.firstQuery, lanes);
-      for (int64_t lane = 0; lane < unseeing; ++lane)
+      int64_t unseeing = least(firstKey + key - job.firstQuery, end);
+      for (int64_t lane = first; lane < unseeing; ++lane)
         scores[key * kQueries + lane] = kHidden;
     }
   }
@@ -290,7 +433,7 @@ private:
     F base[V];
     CORTEN_UNROLL
     for (int v = 0; v != V; ++v)
-      base[v] = load(most + lane + v * kWidth);
+      base[v] = load(largest + lane + v * kWidth);
     for (int64_t key = 0; key != count; ++key) {
       CORTEN_UNROLL
       for (int v = 0; v != V; ++v)
@@ -299,7 +442,7 @@ private:
     F totals[V];
     CORTEN_UNROLL
     for (int v = 0; v != V; ++v) {
-      float *before = most + lane + v * kWidth;
+      float *before = largest + lane + v * kWidth;
       F now = base[v];
       // As long as nothing is seen all weights are 0.
       base[v] = I(now == kHidden) ? F{} : now;
@@ -326,34 +469,58 @@ private:
   void finish() {
     for (int64_t query = 0; query < job.numQueries; query += 8) {
       for (int64_t j = 0; j < job.width; j += 8)
-        transpose8(results + j * kQueries + query, kQueries, some + j, kWide);
+        transpose8(results + j * kQueries + query, kQueries, some + j,
+                   someStep);
       for (int64_t i = query; i < least(query + 8, job.numQueries); ++i)
-        writeRow(some + (i - query) * kWide, scaleOf(job, sums[i]), job.output,
-                 i, job.width);
+        writeRow(some + (i - query) * someStep, scaleOf(job, sums[i]),
+                 job.output, i, job.width);
     }
   }
 };
 
+/// Memory for a few queries, a row for each.
+struct FewMemory {
+  int64_t depth;
+  int64_t width;
+  float *queries;
+  float *results;
+  float *scores;
+  float *masks;
+  float *values;
+  float *oneKey;
+
+  FewMemory(Floats &floats, int64_t depth, int64_t width)
+      : depth(wholeVectors(depth)), width(wholeVectors(width)),
+        queries(floats.take(kFewQueries * this->depth)),
+        results(floats.take(kFewQueries * this->width)),
+        scores(floats.take(kFewQueries * kKeysOfFew)),
+        masks(floats.take(kFewQueries * kKeysOfFew)),
+        values(floats.take(kKeysOfFew * this->width)),
+        oneKey(floats.take(this->depth)) {}
+};
+
 /// Of a query or a few: each for itself, with elements in lanes.
-class Few {
+class Few : FewMemory {
 public:
-  explicit Few(const Attention &job)
-      : job(job), depth(wholeVectors(job.depth)),
-        width(wholeVectors(job.width)) {}
+  Few(const Attention &job, Floats floats)
+      : FewMemory(floats, job.depth, job.width), job(job) {}
 
   void run() {
     auto scale = float(job.scale * double(kLog2E));
+    alignas(64) float sinks[kWidth];
+    if (job.sinks.data)
+      readFloats(job.sinks, 0, 0, job.numQueries, sinks);
     for (int64_t i = 0; i != job.numQueries; ++i) {
       float *row = queries + i * depth;
       readFloats(job.queries, i, 0, job.depth, row);
       for (int64_t j = 0; j != depth; j += kWidth)
         store(row + j, load(row + j) * scale);
-      most[i] = kHidden;
-      sums[i] = 0;
+      largest[i] = job.sinks.data ? sinks[i] * kLog2E : kHidden;
+      sums[i] = largest[i] == kHidden ? 0 : 1;
       for (int64_t j = 0; j != width; j += kWidth)
         store(results + i * width + j, F{});
     }
-    int64_t end = seenKeys(job);
+    int64_t end = seenKeys(job, kKeysOfFew);
     for (int64_t first = 0; first < end; first += kKeysOfFew)
       take(first, least(kKeysOfFew, end - first));
     for (int64_t i = 0; i != job.numQueries; ++i)
@@ -362,28 +529,23 @@ public:
   }
 
 private:
-  static constexpr int64_t kMost = kFewQueries;
-  static constexpr int64_t kKeysOfFew = 64;
+  static_assert(kFewQueries <= kWidth);
 
   const Attention &job;
-  int64_t depth;
-  int64_t width;
-  alignas(64) float queries[kMost * kWide];
-  alignas(64) float results[kMost * kWide];
-  alignas(64) float scores[kMost * kKeysOfFew];
-  alignas(64) float memory[kKeysOfFew * kWide];
-  alignas(64) float some[kWide];
-  float most[kMost];
-  float sums[kMost];
+  /// Of each query, the largest score and the sum of weights so far.
+  float largest[kFewQueries];
+  float sums[kFewQueries];
 
   void take(int64_t first, int64_t count) {
-    for (int64_t key = 0; key != count; ++key) {
-      readFloats(job.keys, first + key, 0, job.depth, some);
-      for (int64_t i = 0; i != job.numQueries; ++i) {
+    if (job.mask.data && !readMasks(first, count))
+      return;
+    for (int64_t i = 0; i != count; ++i) {
+      readFloats(job.keys, first + i, 0, job.depth, oneKey);
+      for (int64_t query = 0; query != job.numQueries; ++query) {
         F sum = {};
         for (int64_t j = 0; j != depth; j += kWidth)
-          sum = fma(load(queries + i * depth + j), load(some + j), sum);
-        scores[i * kKeysOfFew + key] = sumOfLanes(sum);
+          sum = fma(load(queries + query * depth + j), load(oneKey + j), sum);
+        scores[query * kKeysOfFew + i] = sumOfLanes(sum);
       }
     }
     for (int64_t i = 0; i != job.numQueries; ++i)
@@ -391,14 +553,30 @@ private:
     addValues(first, count);
   }
 
+  /// Whether one of the queries sees one of these keys.
+  bool readMasks(int64_t first, int64_t count) {
+    bool isTruth = job.mask.type == ElementType::Bool;
+    I some = {};
+    for (int64_t i = 0; i != job.numQueries; ++i) {
+      float *row = masks + i * kKeysOfFew;
+      readFloats(job.mask, i, first, count, row);
+      // Zeros that are added behind the last one are none of the mask's.
+      for (int64_t j = count; j < wholeVectors(count); ++j)
+        row[j] = isTruth ? 0 : kHidden;
+      for (int64_t j = 0; j < count; j += kWidth)
+        some |= seen(load(row + j), isTruth);
+    }
+    return any(some);
+  }
+
   void addValues(int64_t first, int64_t count) {
-    Floats values = {memory, width};
+    FloatRows from = {values, width};
     // Whole vectors would reach beyond the last value.
     if (job.width == width)
-      values = floatsOf(job.values, first, count, job.width, memory, width);
+      from = floatsOf(job.values, first, count, job.width, values, width);
     else
       for (int64_t i = 0; i != count; ++i)
-        readFloats(job.values, first + i, 0, job.width, memory + i * width);
+        readFloats(job.values, first + i, 0, job.width, values + i * width);
     for (int64_t i = 0; i != job.numQueries; ++i)
       withVectors<8>(width, [&]<int V>(int64_t lane) {
         float *to = results + i * width + lane;
@@ -410,10 +588,9 @@ private:
           F weight = splat(scores[i * kKeysOfFew + key]);
           CORTEN_UNROLL
           for (int v = 0; v != V; ++v)
-            totals[v] =
-                fma(weight,
-                    load(values.data + key * values.step + lane + v * kWidth),
-                    totals[v]);
+            totals[v] = fma(
+                weight, load(from.data + key * from.step + lane + v * kWidth),
+                totals[v]);
         }
         CORTEN_UNROLL
         for (int v = 0; v != V; ++v)
@@ -425,20 +602,20 @@ private:
   void weigh(int64_t query, int64_t first, int64_t count) {
     float *row = scores + query * kKeysOfFew;
     if (job.mask.data) {
-      readFloats(job.mask, query, first, count, some);
+      const float *mask = masks + query * kKeysOfFew;
       bool isTruth = job.mask.type == ElementType::Bool;
       for (int64_t i = 0; i < count; i += kWidth)
-        store(row + i, masked(load(row + i), load(some + i), isTruth));
+        store(row + i, masked(load(row + i), load(mask + i), isTruth));
     }
-    int64_t seen = count;
+    int64_t end = count;
     if (job.isCausal)
-      seen = least(seen, job.firstQuery + query + 1 - first);
-    for (int64_t i = seen < 0 ? 0 : seen; i < wholeVectors(count); ++i)
+      end = most(least(end, job.firstQuery + query + 1 - first), 0);
+    for (int64_t i = end; i < wholeVectors(count); ++i)
       row[i] = kHidden;
-    F largest = splat(most[query]);
+    F lanes = splat(largest[query]);
     for (int64_t i = 0; i < count; i += kWidth)
-      largest = larger(load(row + i), largest);
-    float now = mostOfLanes(largest);
+      lanes = larger(load(row + i), lanes);
+    float now = mostOfLanes(lanes);
     // As long as nothing is seen all weights are 0.
     float base = now == kHidden ? 0 : now;
     F total = {};
@@ -447,9 +624,9 @@ private:
       store(row + i, weight);
       total += weight;
     }
-    float factor = weightOf(splat(most[query] - base))[0];
+    float factor = weightOf(splat(largest[query] - base))[0];
     sums[query] = sums[query] * factor + sumOfLanes(total);
-    most[query] = now;
+    largest[query] = now;
     if (factor == 1)
       return;
     for (int64_t j = 0; j != width; j += kWidth) {
@@ -460,11 +637,20 @@ private:
 };
 } // namespace
 
+int64_t attentionFloats(int64_t depth, int64_t width, bool isFew) {
+  Floats floats(nullptr);
+  if (isFew)
+    FewMemory(floats, depth, width);
+  else
+    BlockMemory(floats, depth, width);
+  return floats.size();
+}
+
 void attend(const Attention &job) {
   if (job.isFew)
-    Few(job).run();
+    Few(job, Floats(job.memory)).run();
   else
-    Block(job).run();
+    Block(job, Floats(job.memory)).run();
 }
 
 } // namespace corten::runtime::CORTEN_LEVEL

@@ -24,7 +24,9 @@ static Vectors from512(const MicroKernels &products) {
       .softmaxColumns = from.softmaxColumns,
       .normalizeRow = from.normalizeRow,
       .attend = from.attend,
+      .attentionFloats = from.attentionFloats,
       .recur = from.recur,
+      .collectBelow = from.collectBelow,
   };
 }
 

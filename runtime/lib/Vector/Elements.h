@@ -13,10 +13,12 @@
 
 namespace corten::runtime::CORTEN_LEVEL {
 
-/// What converts between memory and lanes: the type of an element, a vector of
-/// them, `lanes` and `fromFloats` and `fromIntegers`, which narrow as casts do.
+/// What converts between memory and lanes: the type of an element, whether it
+/// is a float, a vector of them, `lanes` and `fromFloats` and `fromIntegers`,
+/// which narrow as casts do.
 struct F32Element {
   using Type = float;
+  static constexpr bool isFloat = true;
   using Memory = F;
   static I lanes(F x) { return I(x); }
   static F fromFloats(F x) { return x; }
@@ -25,6 +27,7 @@ struct F32Element {
 
 struct F16Element {
   using Type = uint16_t;
+  static constexpr bool isFloat = true;
   using Memory = UI16s;
   static I lanes(UI16s x) { return I(fromF16(x)); }
   static UI16s fromFloats(F x) { return toF16(x); }
@@ -33,6 +36,7 @@ struct F16Element {
 
 struct BF16Element {
   using Type = uint16_t;
+  static constexpr bool isFloat = true;
   using Memory = UI16s;
   static I lanes(UI16s x) { return I(fromBF16(x)); }
   static UI16s fromFloats(F x) { return toBF16(x); }
@@ -49,6 +53,7 @@ inline I saturate(F x) {
 
 struct SI32Element {
   using Type = int32_t;
+  static constexpr bool isFloat = false;
   using Memory = I;
   static I lanes(I x) { return x; }
   static I fromFloats(F x) { return saturate(x); }
@@ -57,6 +62,7 @@ struct SI32Element {
 
 template <typename T, typename V, int low, int high> struct NarrowElement {
   using Type = T;
+  static constexpr bool isFloat = false;
   using Memory = V;
   static I lanes(V x) { return __builtin_convertvector(x, I); }
   static V fromIntegers(I x) {
@@ -73,6 +79,7 @@ using UI16Element = NarrowElement<uint16_t, UI16s, 0, UINT16_MAX>;
 
 struct BoolElement {
   using Type = uint8_t;
+  static constexpr bool isFloat = false;
   using Memory = UI8s;
   static I lanes(UI8s x) { return __builtin_convertvector(x, I); }
   static UI8s fromFloats(F x) {

@@ -19,7 +19,7 @@ namespace {
 using tile::Rows;
 
 constexpr int64_t kColumns = kGatedDeltaColumns;
-constexpr int64_t kDepth = kAttentionWidth;
+constexpr int64_t kDepth = kGatedDeltaDepth;
 constexpr int kVectors = int(kColumns) / kWidth;
 /// As many sums as there are registers for.
 constexpr int kVectorsAtOnce = CORTEN_BY_LEVEL(4, 2, 4);

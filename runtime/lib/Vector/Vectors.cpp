@@ -18,5 +18,7 @@ const Vectors CORTEN_LEVEL::kVectors = {
     .softmaxColumns = CORTEN_LEVEL::softmaxColumns,
     .normalizeRow = CORTEN_LEVEL::normalizeRow,
     .attend = CORTEN_LEVEL::attend,
+    .attentionFloats = CORTEN_LEVEL::attentionFloats,
     .recur = CORTEN_LEVEL::recur,
+    .collectBelow = CORTEN_LEVEL::collectBelow,
 };

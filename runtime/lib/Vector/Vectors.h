@@ -9,7 +9,6 @@
 #include "../Products/MicroKernels.h"
 #include "../Tile/TileCode.h"
 
-#include "corten/Runtime/KernelLimits.h"
 #include "corten/Runtime/Modes.h"
 
 namespace corten::runtime {
@@ -29,12 +28,14 @@ inline constexpr int64_t kAttentionGroup = 16;
 inline constexpr int64_t kAttentionFewQueries = 3;
 
 /// Some queries of one batch, with all its keys and values. A mask, if it has
-/// memory, has a row for each query.
+/// memory, has a row for each query, and sinks are one row with an element for
+/// each: one more score, without a value.
 struct Attention {
   tile::Rows queries;
   tile::Rows keys;
   tile::Rows values;
   tile::Rows mask;
+  tile::Rows sinks;
   tile::Rows output;
   int64_t numQueries;
   int64_t firstQuery;
@@ -46,10 +47,14 @@ struct Attention {
   bool unseeingGivesZeros;
   /// Whether there are few of them, here and elsewhere.
   bool isFew;
+  /// As many floats as `attentionFloats` says, aligned to 64 bytes.
+  float *memory;
 };
 
-/// Columns of the state of one head of linear attention that are taken at a
-/// time: with keys as long as they may be they stay in the nearest cache.
+/// The longest keys that fast linear attention takes, and how many columns of
+/// the state of one head it takes at a time: with such keys they stay in the
+/// nearest cache.
+inline constexpr int64_t kGatedDeltaDepth = 256;
 inline constexpr int64_t kGatedDeltaColumns = 64;
 
 /// Steps of one head, and some columns of its values, results and state.
@@ -102,7 +107,13 @@ struct Vectors {
   void (*normalizeRow)(const Normalization &norm, const tile::Rows &from,
                        const tile::Rows &to, int64_t count);
   void (*attend)(const Attention &job);
+  /// For queries and keys of `depth` elements and values of `width`.
+  int64_t (*attentionFloats)(int64_t depth, int64_t width, bool isFew);
   void (*recur)(const GatedDelta &job);
+  /// Writes entries (Tile/SortKeys.h) of those of `count` elements of a row
+  /// from `first` on whose keys are below a bound, and says how many there are.
+  int64_t (*collectBelow)(const tile::Rows &row, int64_t first, int64_t count,
+                          bool isDescending, uint32_t bound, uint64_t *found);
 };
 
 #define CORTEN_LEVEL_FUNCTIONS                                                 \
@@ -131,7 +142,10 @@ struct Vectors {
   void normalizeRow(const Normalization &norm, const tile::Rows &from,         \
                     const tile::Rows &to, int64_t count);                      \
   void attend(const Attention &job);                                           \
-  void recur(const GatedDelta &job);
+  int64_t attentionFloats(int64_t depth, int64_t width, bool isFew);           \
+  void recur(const GatedDelta &job);                                           \
+  int64_t collectBelow(const tile::Rows &row, int64_t first, int64_t count,    \
+                       bool isDescending, uint32_t bound, uint64_t *found);
 
 namespace avx2 {
 CORTEN_LEVEL_FUNCTIONS
