@@ -34,6 +34,11 @@ mlir::LogicalResult lowerProduct(mlir::Operation *op, Planner &planner);
 /// it: the products of queries and keys, scale, mask and softmax. False if it
 /// is none.
 bool lowerAttention(mlir::Operation *op, Planner &planner);
+/// The first elements of rows that are sorted, or their places, where `part` is
+/// that and nobody needs the others: they are chosen, and not sorted. Nothing
+/// if the slice is something else.
+std::optional<Form> firstOfSorted(coreai::SliceOp op, const Form &part,
+                                  Planner &planner);
 /// An operation that ends a normalization becomes one kernel with what comes
 /// before it. False if it does not.
 bool lowerNormalization(mlir::Operation *op, Planner &planner);

@@ -81,3 +81,91 @@ coreai.graph @scoresToo(%q: tensor<4x6x8xf32>, %k: tensor<4x8x6xf32>, %v: tensor
   %3 = coreai.batch_matmul %2, %v : (tensor<4x6x6xf32>, tensor<4x6x8xf32>) -> tensor<4x6x8xf32>
   coreai.output %3, %2 : tensor<4x6x8xf32>, tensor<4x6x6xf32>
 }
+
+// A column of sinks behind the scores, whose weights are dropped; the largest
+// element is subtracted by hand. Heads of queries share keys.
+// CHECK-LABEL: plan.function @sinks
+// CHECK-NOT: "MatMul"
+// CHECK: "AttentionWithSinks"(%{{.*}}) numbers [{{[0-9]+}}, 0, 0]
+// CHECK-SAME: (tensor<1x2x2x6x8xf32>, tensor<1x2x2x6x8xf32>, tensor<1x2x2x6x8xf32>, tensor<1x2x2x6x6xf32>, tensor<1x2x2x6x1xf32>)
+// CHECK-NOT: "Softmax"
+// CHECK: plan.return
+coreai.graph @sinks(%q: tensor<1x4x6x8xf32>, %k: tensor<1x2x6x8xf32>, %v: tensor<1x2x6x8xf32>, %m: tensor<1x1x6x6xf32>, %s: tensor<4xf32>) -> (tensor<1x4x6x8xf32>) {
+  %0 = coreai.constant dense<2> : tensor<1xsi32>
+  %1 = coreai.expand_dims %k, %0 : (tensor<1x2x6x8xf32>, tensor<1xsi32>) to tensor<1x2x1x6x8xf32>
+  %2 = coreai.constant dense<[1, 1, 2, 1, 1]> : tensor<5xui32>
+  %3 = coreai.tile %1, %2 : (tensor<1x2x1x6x8xf32>, tensor<5xui32>) -> tensor<1x2x2x6x8xf32>
+  %4 = coreai.constant dense<[1, 4, 6, 8]> : tensor<4xsi32>
+  %5 = coreai.reshape %3, %4 : (tensor<1x2x2x6x8xf32>, tensor<4xsi32>) -> tensor<1x4x6x8xf32>
+  %6 = coreai.expand_dims %v, %0 : (tensor<1x2x6x8xf32>, tensor<1xsi32>) to tensor<1x2x1x6x8xf32>
+  %7 = coreai.tile %6, %2 : (tensor<1x2x1x6x8xf32>, tensor<5xui32>) -> tensor<1x2x2x6x8xf32>
+  %8 = coreai.reshape %7, %4 : (tensor<1x2x2x6x8xf32>, tensor<4xsi32>) -> tensor<1x4x6x8xf32>
+  %9 = coreai.constant dense<[0, 1, 3, 2]> : tensor<4xui32>
+  %10 = coreai.transpose %5, %9 : (tensor<1x4x6x8xf32>, tensor<4xui32>) -> tensor<1x4x8x6xf32>
+  %11 = coreai.batch_matmul %q, %10 : (tensor<1x4x6x8xf32>, tensor<1x4x8x6xf32>) -> tensor<1x4x6x6xf32>
+  %12 = coreai.decomposable.broadcasting_add %11, %m : (tensor<1x4x6x6xf32>, tensor<1x1x6x6xf32>) -> tensor<1x4x6x6xf32>
+  %13 = coreai.constant dense<[1, 4, 1, 1]> : tensor<4xsi32>
+  %14 = coreai.reshape %s, %13 : (tensor<4xf32>, tensor<4xsi32>) -> tensor<1x4x1x1xf32>
+  %15 = coreai.constant dense<[1, 1, 6, 1]> : tensor<4xui32>
+  %16 = coreai.tile %14, %15 : (tensor<1x4x1x1xf32>, tensor<4xui32>) -> tensor<1x4x6x1xf32>
+  %17 = coreai.constant dense<3> : tensor<si32>
+  %18 = coreai.concat %17, %12, %16 : (tensor<si32>, tensor<1x4x6x6xf32>, tensor<1x4x6x1xf32>) -> tensor<1x4x6x7xf32>
+  %19 = coreai.constant dense<3> : tensor<1xsi32>
+  %20 = coreai.reduce_max %18, %19 : (tensor<1x4x6x7xf32>, tensor<1xsi32>) -> tensor<1x4x6x1xf32>
+  %21 = coreai.decomposable.broadcasting_sub %18, %20 : (tensor<1x4x6x7xf32>, tensor<1x4x6x1xf32>) -> tensor<1x4x6x7xf32>
+  %22 = coreai.softmax %21, %17 : (tensor<1x4x6x7xf32>, tensor<si32>) -> tensor<1x4x6x7xf32>
+  %23 = coreai.constant dense<0> : tensor<4xsi32>
+  %24 = coreai.constant dense<[1, 4, 6, 6]> : tensor<4xsi32>
+  %25 = coreai.constant dense<1> : tensor<4xsi32>
+  %26 = coreai.slice %22, %23, %24, %25 : (tensor<1x4x6x7xf32>, tensor<4xsi32>, tensor<4xsi32>, tensor<4xsi32>) -> tensor<1x4x6x6xf32>
+  %27 = coreai.batch_matmul %26, %8 : (tensor<1x4x6x6xf32>, tensor<1x4x6x8xf32>) -> tensor<1x4x6x8xf32>
+  coreai.output %27 : tensor<1x4x6x8xf32>
+}
+
+// What is dropped is the first column, which is a key's.
+// CHECK-LABEL: plan.function @otherColumn
+// CHECK-NOT: "Attention
+// CHECK: plan.return
+coreai.graph @otherColumn(%q: tensor<4x6x8xf32>, %k: tensor<4x8x6xf32>, %v: tensor<4x6x8xf32>, %s: tensor<4x6x1xf32>) -> (tensor<4x6x8xf32>) {
+  %0 = coreai.batch_matmul %q, %k : (tensor<4x6x8xf32>, tensor<4x8x6xf32>) -> tensor<4x6x6xf32>
+  %1 = coreai.constant dense<2> : tensor<si32>
+  %2 = coreai.concat %1, %0, %s : (tensor<si32>, tensor<4x6x6xf32>, tensor<4x6x1xf32>) -> tensor<4x6x7xf32>
+  %3 = coreai.softmax %2, %1 : (tensor<4x6x7xf32>, tensor<si32>) -> tensor<4x6x7xf32>
+  %4 = coreai.constant dense<[0, 0, 1]> : tensor<3xsi32>
+  %5 = coreai.constant dense<[4, 6, 7]> : tensor<3xsi32>
+  %6 = coreai.constant dense<1> : tensor<3xsi32>
+  %7 = coreai.slice %3, %4, %5, %6 : (tensor<4x6x7xf32>, tensor<3xsi32>, tensor<3xsi32>, tensor<3xsi32>) -> tensor<4x6x6xf32>
+  %8 = coreai.batch_matmul %7, %v : (tensor<4x6x6xf32>, tensor<4x6x8xf32>) -> tensor<4x6x8xf32>
+  coreai.output %8 : tensor<4x6x8xf32>
+}
+
+// Two columns are joined to the scores, and one of them is dropped: the other
+// one has a value.
+// CHECK-LABEL: plan.function @twoColumns
+// CHECK-NOT: "Attention
+// CHECK: plan.return
+coreai.graph @twoColumns(%q: tensor<4x6x8xf32>, %k: tensor<4x8x6xf32>, %v: tensor<4x7x8xf32>, %s: tensor<4x6x2xf32>) -> (tensor<4x6x8xf32>) {
+  %0 = coreai.batch_matmul %q, %k : (tensor<4x6x8xf32>, tensor<4x8x6xf32>) -> tensor<4x6x6xf32>
+  %1 = coreai.constant dense<2> : tensor<si32>
+  %2 = coreai.concat %1, %0, %s : (tensor<si32>, tensor<4x6x6xf32>, tensor<4x6x2xf32>) -> tensor<4x6x8xf32>
+  %3 = coreai.softmax %2, %1 : (tensor<4x6x8xf32>, tensor<si32>) -> tensor<4x6x8xf32>
+  %4 = coreai.constant dense<0> : tensor<3xsi32>
+  %5 = coreai.constant dense<[4, 6, 7]> : tensor<3xsi32>
+  %6 = coreai.constant dense<1> : tensor<3xsi32>
+  %7 = coreai.slice %3, %4, %5, %6 : (tensor<4x6x8xf32>, tensor<3xsi32>, tensor<3xsi32>, tensor<3xsi32>) -> tensor<4x6x7xf32>
+  %8 = coreai.batch_matmul %7, %v : (tensor<4x6x7xf32>, tensor<4x7x8xf32>) -> tensor<4x6x8xf32>
+  coreai.output %8 : tensor<4x6x8xf32>
+}
+
+// Heads of any size.
+// CHECK-LABEL: plan.function @wide
+// CHECK: "Attention"
+// CHECK-NOT: "MatMul"
+// CHECK: plan.return
+coreai.graph @wide(%q: tensor<1x64x513xf32>, %k: tensor<1x513x64xf32>, %v: tensor<1x64x1000xf32>) -> (tensor<1x64x1000xf32>) {
+  %0 = coreai.batch_matmul %q, %k : (tensor<1x64x513xf32>, tensor<1x513x64xf32>) -> tensor<1x64x64xf32>
+  %1 = coreai.constant dense<2> : tensor<si32>
+  %2 = coreai.softmax %0, %1 : (tensor<1x64x64xf32>, tensor<si32>) -> tensor<1x64x64xf32>
+  %3 = coreai.batch_matmul %2, %v : (tensor<1x64x64xf32>, tensor<1x64x1000xf32>) -> tensor<1x64x1000xf32>
+  coreai.output %3 : tensor<1x64x1000xf32>
+}

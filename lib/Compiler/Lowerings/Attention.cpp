@@ -5,7 +5,9 @@
 //
 //   scores  = batch_matmul(queries * scale, transposed keys) [* scale]
 //   masked  = scores, scores + mask, or where(mask, scores, -inf)
-//   weights = softmax(masked), with zeros for queries that see nothing
+//   joined  = masked, or concat(masked, sinks): one more column
+//   weights = softmax(joined [- its maximum]) without that column, with zeros
+//             for queries that see nothing
 //   result  = batch_matmul(weights, values)
 //
 // What is between is never stored, and is not rounded to a narrow type.
@@ -13,7 +15,6 @@
 #include "../Lowerings.h"
 #include "../Patterns.h"
 
-#include "corten/Runtime/KernelLimits.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/Sequence.h"
 
@@ -30,6 +31,8 @@ struct AttentionParts {
   Value values;
   /// Null if all is seen.
   Value mask;
+  /// One more score for each query, which has no value; null if there is none.
+  Value sinks;
   double scale = 1;
   bool unseeingGivesZeros = false;
 };
@@ -73,6 +76,57 @@ static bool matchMasked(Value value, AttentionParts &parts) {
   return matchScores(value, parts);
 }
 
+/// Whether a reduction goes over the last axis alone.
+static bool isOverKeys(Operation *reduction, int64_t rank, Planner &planner) {
+  auto axes = planner.axes(reduction->getOperand(1), unsigned(rank));
+  return axes && ArrayRef(*axes) == ArrayRef(rank - 1);
+}
+
+/// What softmax is computed of, where its largest element was subtracted, which
+/// softmax does by itself.
+static Value withoutMaximum(Value value, int64_t rank, Planner &planner) {
+  Operation *sub = definedBy(value, "sub");
+  Operation *most =
+      sub ? definedBy(withoutCasts(sub->getOperand(1)), "reduce_max") : nullptr;
+  if (!most || most->getOperand(0) != sub->getOperand(0) ||
+      !isOverKeys(most, rank, planner))
+    return value;
+  return sub->getOperand(0);
+}
+
+/// The weights with the column of sinks, if `value` is all but the last column
+/// of them.
+static Value withLastColumn(Value value, Planner &planner) {
+  auto slice = value.getDefiningOp<coreai::SliceOp>();
+  if (!slice)
+    return nullptr;
+  const Form &part = planner.form(value);
+  const Form &all = planner.form(slice.getInput());
+  Size columns =
+      planner.sizes.add(part.extents.back(), planner.sizes.number(1));
+  bool isFirst =
+      part.base == all.base && part.offset == all.offset &&
+      part.strides == all.strides &&
+      ArrayRef(part.extents).drop_back() == ArrayRef(all.extents).drop_back() &&
+      columns == all.extents.back();
+  return isFirst ? slice.getInput() : Value();
+}
+
+/// The scores that a column of sinks was put behind, which `parts` gets.
+static Value withoutSinks(Value joined, int64_t rank, Planner &planner,
+                          AttentionParts &parts) {
+  auto concat = joined.getDefiningOp<coreai::ConcatOp>();
+  if (!concat || concat.getInputs().size() != 2)
+    return nullptr;
+  auto axis = planner.axis(concat.getDimension(), unsigned(rank));
+  Value sinks = concat.getInputs()[1];
+  if (!axis || *axis != rank - 1 ||
+      !isKnown(planner.form(sinks).extents.back(), 1))
+    return nullptr;
+  parts.sinks = sinks;
+  return concat.getInputs()[0];
+}
+
 /// Whether `condition` says of each query that it sees nothing.
 static bool saysNothingIsSeen(Value condition, Value masked, int64_t rank,
                               Planner &planner) {
@@ -81,10 +135,8 @@ static bool saysNothingIsSeen(Value condition, Value masked, int64_t rank,
       !isNumber(equal->getOperand(1), -std::numeric_limits<double>::infinity()))
     return false;
   Operation *most = definedBy(equal->getOperand(0), "reduce_max");
-  if (!most || withoutCasts(most->getOperand(0)) != withoutCasts(masked))
-    return false;
-  auto axes = planner.axes(most->getOperand(1), unsigned(rank));
-  return axes && ArrayRef(*axes) == ArrayRef(rank - 1);
+  return most && withoutCasts(most->getOperand(0)) == withoutCasts(masked) &&
+         isOverKeys(most, rank, planner);
 }
 
 static std::optional<AttentionParts> matchAttention(Operation *op,
@@ -102,12 +154,22 @@ static std::optional<AttentionParts> matchAttention(Operation *op,
       return std::nullopt;
     weights = withoutCasts(where->getOperand(isGuardTrueForNothing ? 2 : 1));
   }
+  Value withSinks = withLastColumn(weights, planner);
+  if (withSinks) {
+    if (!weights.hasOneUse())
+      return std::nullopt;
+    weights = withoutCasts(withSinks);
+  }
   auto softmax = weights.getDefiningOp<coreai::SoftmaxOp>();
   if (!softmax || !weights.hasOneUse())
     return std::nullopt;
   auto axis = planner.axis(softmax.getAxis(), unsigned(rank));
-  Value masked = softmax.getInput();
-  if (!axis || *axis != rank - 1 || !matchMasked(withoutCasts(masked), parts))
+  Value masked =
+      withoutMaximum(withoutCasts(softmax.getInput()), rank, planner);
+  if (withSinks)
+    masked = withoutSinks(withoutCasts(masked), rank, planner, parts);
+  if (!axis || *axis != rank - 1 || !masked ||
+      !matchMasked(withoutCasts(masked), parts))
     return std::nullopt;
   if (guard &&
       (isGuardTrueForNothing ? !saysNothingIsSeen(guard, masked, rank, planner)
@@ -212,6 +274,22 @@ static SmallVector<int64_t> wantedOrder(Operation *op, Planner &planner,
   return split;
 }
 
+/// Whether fast attention knows elements of a type.
+static bool isFast(Type element) {
+  return element.isF32() || element.isF16() || element.isBF16();
+}
+
+/// Whether keys and values are the weights of two wide layers with a softmax
+/// between them, which are packed when the plan is loaded.
+static bool hasPackedLayers(const AttentionForms &forms, Planner &planner) {
+  constexpr int64_t kWide = 256;
+  auto isWide = [](const Form &form) {
+    return !known(form.extents.back()) || *known(form.extents.back()) > kWide;
+  };
+  return planner.isConstant(forms.keys) && planner.isConstant(forms.values) &&
+         (isWide(forms.keys) || isWide(forms.values));
+}
+
 bool corten::lowerAttention(Operation *op, Planner &planner) {
   Sizes &sizes = planner.sizes;
   std::optional<AttentionParts> parts = matchAttention(op, planner);
@@ -219,14 +297,9 @@ bool corten::lowerAttention(Operation *op, Planner &planner) {
     return false;
   AttentionForms forms = formsOf(*parts, planner);
   Type element = forms.queries.element;
-  // Wider ones have no fast kernel.
-  auto isNarrow = [](Size size) {
-    return known(size) && *known(size) <= runtime::kAttentionWidth;
-  };
-  if ((!element.isF32() && !element.isF16() && !element.isBF16()) ||
-      forms.keys.element != element || forms.values.element != element ||
-      resultElement(op) != element || !isNarrow(forms.queries.extents.back()) ||
-      !isNarrow(forms.values.extents.back()))
+  if (!isFast(element) || forms.keys.element != element ||
+      forms.values.element != element || resultElement(op) != element ||
+      hasPackedLayers(forms, planner))
     return false;
   // Leading axes broadcast.
   SmallVector<Form> batches;
@@ -246,28 +319,39 @@ bool corten::lowerAttention(Operation *op, Planner &planner) {
   Size numKeys = forms.keys.extents[forms.keys.rank() - 2];
   Size depth = forms.queries.extents.back();
   Size width = forms.values.extents.back();
+  // What belongs to scores has as many heads as there are queries, or one.
+  auto splitHeads = [&](const Form &form) {
+    if (!forms.splitAxis || form.rank() <= 2)
+      return form;
+    unsigned heads = form.rank() - 3;
+    SizeList extents = form.extents;
+    bool isOne = isKnown(extents[heads], 1);
+    extents[heads] = isOne ? sizes.number(1) : batch[*forms.splitAxis];
+    extents.insert(extents.begin() + heads + 1,
+                   isOne ? sizes.number(1) : batch[*forms.splitAxis + 1]);
+    return planner.reshaped(form, extents);
+  };
   std::optional<Form> mask;
   if (parts->mask) {
     mask = planner.form(parts->mask);
     if (mask->element != element && !mask->element.isInteger(1))
       return false;
-    if (forms.splitAxis && mask->rank() > 2) {
-      // Of as many heads as there are queries, or of one.
-      unsigned heads = mask->rank() - 3;
-      SizeList extents = mask->extents;
-      bool isOne = isKnown(extents[heads], 1);
-      extents[heads] = isOne ? sizes.number(1) : batch[*forms.splitAxis];
-      extents.insert(extents.begin() + heads + 1,
-                     isOne ? sizes.number(1) : batch[*forms.splitAxis + 1]);
-      mask = planner.reshaped(*mask, extents);
-    }
-    mask = spread(*mask, numQueries, numKeys);
+    mask = spread(splitHeads(*mask), numQueries, numKeys);
+  }
+  std::optional<Form> sinks;
+  if (parts->sinks) {
+    sinks = planner.form(parts->sinks);
+    if (!isFast(sinks->element))
+      return false;
+    sinks = spread(splitHeads(*sinks), numQueries, sizes.number(1));
   }
   KernelCall call;
-  call.kernel = "Attention";
+  call.kernel = sinks ? "AttentionWithSinks" : "Attention";
   call.inputs = {spread(forms.queries, numQueries, depth),
                  spread(forms.keys, numKeys, depth),
                  spread(forms.values, numKeys, width), mask};
+  if (sinks)
+    call.inputs.push_back(sinks);
   call.numbers = {sizes.number(std::bit_cast<int64_t>(parts->scale)),
                   sizes.number(0), sizes.number(parts->unseeingGivesZeros)};
   call.extents = batch;

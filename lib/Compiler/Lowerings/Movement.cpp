@@ -435,7 +435,8 @@ LogicalResult corten::lowerSlice(coreai::SliceOp op, Planner &planner) {
                      op.getEndIndices(), op.getStrides(), wanted);
   if (!part)
     return cannotRun(op) << "the strides are not known, or zero";
-  planner.setForm(op, *part);
+  std::optional<Form> first = firstOfSorted(op, *part, planner);
+  planner.setForm(op, first ? *first : *part);
   return success();
 }
 

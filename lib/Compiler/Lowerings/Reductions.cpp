@@ -73,6 +73,55 @@ LogicalResult corten::lowerScan(coreai::ScanOp op, Planner &planner) {
                         resultElement(op));
 }
 
+/// The axis that a slice takes the first elements of; nothing if it takes
+/// others, or from several axes.
+static std::optional<unsigned> axisOfFirst(const Form &part, const Form &all) {
+  if (part.base != all.base || part.offset != all.offset ||
+      part.strides != all.strides)
+    return std::nullopt;
+  std::optional<unsigned> axis;
+  for (unsigned i = 0; i != all.rank(); ++i) {
+    if (part.extents[i] == all.extents[i])
+      continue;
+    if (axis)
+      return std::nullopt;
+    axis = i;
+  }
+  return axis;
+}
+
+// Values and places are made by the same kernel, of which there is one if both
+// are wanted: what is there twice goes.
+std::optional<Form> corten::firstOfSorted(coreai::SliceOp op, const Form &part,
+                                          Planner &planner) {
+  Value sorted = op.getInput();
+  Operation *sort = sorted.getDefiningOp();
+  if (!isa_and_present<coreai::SortOp, coreai::ArgsortOp>(sort) ||
+      !sorted.hasOneUse())
+    return std::nullopt;
+  bool isPlaces = isa<coreai::ArgsortOp>(sort);
+  Value input = sort->getOperand(0);
+  Value dim = isPlaces ? cast<coreai::ArgsortOp>(sort).getDim()
+                       : cast<coreai::SortOp>(sort).getDim();
+  Value descending = isPlaces ? cast<coreai::ArgsortOp>(sort).getDescending()
+                              : cast<coreai::SortOp>(sort).getDescending();
+  const Form &from = planner.form(input);
+  std::optional<int64_t> axis = planner.axis(dim, from.rank());
+  // What is constant is better sorted when the plan is loaded.
+  if (!axis || planner.isConstant(from) ||
+      axisOfFirst(part, planner.form(sorted)) != unsigned(*axis))
+    return std::nullopt;
+  SeveralResults call;
+  call.kernel = "TopK";
+  call.inputs = {from};
+  call.numbers = {planner.sizes.number(*axis),
+                  planner.numbers(descending).front()};
+  call.extents = {part.extents, part.extents};
+  call.elements = {from.element,
+                   IntegerType::get(op.getContext(), 32, IntegerType::Signed)};
+  return planner.kernel(call)[isPlaces];
+}
+
 LogicalResult corten::lowerSort(coreai::SortOp op, Planner &planner) {
   return lowerAlongAxis(op, planner, "Sort", op.getDim(),
                         planner.numbers(op.getDescending()), resultElement(op));
