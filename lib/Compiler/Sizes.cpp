@@ -169,6 +169,8 @@ Size Sizes::min(Size a, Size b) {
     return number(std::min(*known(a), *known(b)));
   if (known(a))
     std::swap(a, b);
+  if (known(b) && *known(b) <= 0 && isNonNegative(a))
+    return b;
   return expression(Kind::Min, a, b, {}, makes<arith::MinSIOp>(builder));
 }
 

@@ -169,3 +169,62 @@ coreai.graph @wide(%q: tensor<1x64x513xf32>, %k: tensor<1x513x64xf32>, %v: tenso
   %3 = coreai.batch_matmul %2, %v : (tensor<1x64x64xf32>, tensor<1x64x1000xf32>) -> tensor<1x64x1000xf32>
   coreai.output %3 : tensor<1x64x1000xf32>
 }
+
+// What a product of PyTorch with several leading axes becomes: they are one.
+// CHECK-LABEL: plan.function @mergedBatch
+// CHECK-NOT: "MatMul"
+// CHECK: "Attention"(%{{.*}}) numbers [{{[0-9]+}}, 0, 0]
+// CHECK-SAME: (tensor<2x2x2x6x8xf32>, tensor<2x2x2x6x8xf32>, tensor<2x2x2x6x8xf32>, tensor<2x2x2x6x6xf32>)
+// CHECK-NOT: "Softmax"
+// CHECK: plan.return
+coreai.graph @mergedBatch(%q: tensor<2x4x6x8xf32>, %k: tensor<2x2x6x8xf32>, %v: tensor<2x2x6x8xf32>, %m: tensor<1x1x6x6xf32>) -> (tensor<2x4x6x8xf32>) {
+  %0 = coreai.constant dense<2> : tensor<1xsi32>
+  %1 = coreai.expand_dims %k, %0 : (tensor<2x2x6x8xf32>, tensor<1xsi32>) to tensor<2x2x1x6x8xf32>
+  %2 = coreai.constant dense<[1, 1, 2, 1, 1]> : tensor<5xui32>
+  %3 = coreai.tile %1, %2 : (tensor<2x2x1x6x8xf32>, tensor<5xui32>) -> tensor<2x2x2x6x8xf32>
+  %4 = coreai.constant dense<[2, 4, 6, 8]> : tensor<4xsi32>
+  %5 = coreai.reshape %3, %4 : (tensor<2x2x2x6x8xf32>, tensor<4xsi32>) -> tensor<2x4x6x8xf32>
+  %6 = coreai.expand_dims %v, %0 : (tensor<2x2x6x8xf32>, tensor<1xsi32>) to tensor<2x2x1x6x8xf32>
+  %7 = coreai.tile %6, %2 : (tensor<2x2x1x6x8xf32>, tensor<5xui32>) -> tensor<2x2x2x6x8xf32>
+  %8 = coreai.reshape %7, %4 : (tensor<2x2x2x6x8xf32>, tensor<4xsi32>) -> tensor<2x4x6x8xf32>
+  %9 = coreai.constant dense<[0, 1, 3, 2]> : tensor<4xui32>
+  %10 = coreai.transpose %5, %9 : (tensor<2x4x6x8xf32>, tensor<4xui32>) -> tensor<2x4x8x6xf32>
+  %11 = coreai.constant dense<[8, 6, 8]> : tensor<3xsi32>
+  %12 = coreai.reshape %q, %11 : (tensor<2x4x6x8xf32>, tensor<3xsi32>) -> tensor<8x6x8xf32>
+  %13 = coreai.constant dense<[8, 8, 6]> : tensor<3xsi32>
+  %14 = coreai.reshape %10, %13 : (tensor<2x4x8x6xf32>, tensor<3xsi32>) -> tensor<8x8x6xf32>
+  %15 = coreai.batch_matmul %12, %14 : (tensor<8x6x8xf32>, tensor<8x8x6xf32>) -> tensor<8x6x6xf32>
+  %16 = coreai.constant dense<[2, 4, 6, 6]> : tensor<4xsi32>
+  %17 = coreai.reshape %15, %16 : (tensor<8x6x6xf32>, tensor<4xsi32>) -> tensor<2x4x6x6xf32>
+  %18 = coreai.decomposable.broadcasting_add %17, %m : (tensor<2x4x6x6xf32>, tensor<1x1x6x6xf32>) -> tensor<2x4x6x6xf32>
+  %19 = coreai.constant dense<3> : tensor<si32>
+  %20 = coreai.softmax %18, %19 : (tensor<2x4x6x6xf32>, tensor<si32>) -> tensor<2x4x6x6xf32>
+  %21 = coreai.constant dense<[8, 6, 6]> : tensor<3xsi32>
+  %22 = coreai.reshape %20, %21 : (tensor<2x4x6x6xf32>, tensor<3xsi32>) -> tensor<8x6x6xf32>
+  %23 = coreai.reshape %8, %11 : (tensor<2x4x6x8xf32>, tensor<3xsi32>) -> tensor<8x6x8xf32>
+  %24 = coreai.batch_matmul %22, %23 : (tensor<8x6x6xf32>, tensor<8x6x8xf32>) -> tensor<8x6x8xf32>
+  %25 = coreai.reshape %24, %4 : (tensor<8x6x8xf32>, tensor<4xsi32>) -> tensor<2x4x6x8xf32>
+  coreai.output %25 : tensor<2x4x6x8xf32>
+}
+
+// They come back as others, so a mask is another one's.
+// CHECK-LABEL: plan.function @otherBatch
+// CHECK-NOT: "Attention"
+// CHECK: plan.return
+coreai.graph @otherBatch(%q: tensor<2x4x6x8xf32>, %k: tensor<2x4x8x6xf32>, %v: tensor<4x2x6x8xf32>, %m: tensor<1x2x6x6xf32>) -> (tensor<8x6x8xf32>) {
+  %0 = coreai.constant dense<[8, 6, 8]> : tensor<3xsi32>
+  %1 = coreai.reshape %q, %0 : (tensor<2x4x6x8xf32>, tensor<3xsi32>) -> tensor<8x6x8xf32>
+  %2 = coreai.constant dense<[8, 8, 6]> : tensor<3xsi32>
+  %3 = coreai.reshape %k, %2 : (tensor<2x4x8x6xf32>, tensor<3xsi32>) -> tensor<8x8x6xf32>
+  %4 = coreai.batch_matmul %1, %3 : (tensor<8x6x8xf32>, tensor<8x8x6xf32>) -> tensor<8x6x6xf32>
+  %5 = coreai.constant dense<[4, 2, 6, 6]> : tensor<4xsi32>
+  %6 = coreai.reshape %4, %5 : (tensor<8x6x6xf32>, tensor<4xsi32>) -> tensor<4x2x6x6xf32>
+  %7 = coreai.decomposable.broadcasting_add %6, %m : (tensor<4x2x6x6xf32>, tensor<1x2x6x6xf32>) -> tensor<4x2x6x6xf32>
+  %8 = coreai.constant dense<3> : tensor<si32>
+  %9 = coreai.softmax %7, %8 : (tensor<4x2x6x6xf32>, tensor<si32>) -> tensor<4x2x6x6xf32>
+  %10 = coreai.constant dense<[8, 6, 6]> : tensor<3xsi32>
+  %11 = coreai.reshape %9, %10 : (tensor<4x2x6x6xf32>, tensor<3xsi32>) -> tensor<8x6x6xf32>
+  %12 = coreai.reshape %v, %0 : (tensor<4x2x6x8xf32>, tensor<3xsi32>) -> tensor<8x6x8xf32>
+  %13 = coreai.batch_matmul %11, %12 : (tensor<8x6x6xf32>, tensor<8x6x8xf32>) -> tensor<8x6x8xf32>
+  coreai.output %13 : tensor<8x6x8xf32>
+}

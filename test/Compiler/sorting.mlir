@@ -64,3 +64,19 @@ coreai.graph @allToo(%x: tensor<4x1000xf32>) -> (tensor<4x8xf32>, tensor<4x1000x
   %7 = coreai.slice %5, %2, %3, %4 : (tensor<4x1000xf32>, tensor<2xsi32>, tensor<2xsi32>, tensor<2xsi32>) -> tensor<4x8xf32>
   coreai.output %7, %5 : tensor<4x8xf32>, tensor<4x1000xf32>
 }
+
+// As many rows as a call has.
+// CHECK-LABEL: plan.function @anyRows
+// CHECK: "TopK"(%arg0)
+// CHECK-NOT: "Sort"
+// CHECK: plan.return
+coreai.graph @anyRows(%x: tensor<?x128xf32>) -> (tensor<?x4xf32>) {
+  %0 = coreai.constant dense<1> : tensor<si32>
+  %1 = coreai.constant dense<true> : tensor<i1>
+  %2 = coreai.constant dense<0> : tensor<2xsi32>
+  %3 = coreai.constant dense<[2147483647, 4]> : tensor<2xsi32>
+  %4 = coreai.constant dense<1> : tensor<2xsi32>
+  %5 = coreai.sort %x, %0, %1, %1 : (tensor<?x128xf32>, tensor<si32>, tensor<i1>, tensor<i1>) -> tensor<?x128xf32>
+  %6 = coreai.slice %5, %2, %3, %4 : (tensor<?x128xf32>, tensor<2xsi32>, tensor<2xsi32>, tensor<2xsi32>) -> tensor<?x4xf32>
+  coreai.output %6 : tensor<?x4xf32>
+}

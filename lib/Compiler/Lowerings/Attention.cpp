@@ -10,7 +10,9 @@
 //             for queries that see nothing
 //   result  = batch_matmul(weights, values)
 //
-// What is between is never stored, and is not rounded to a narrow type.
+// Products may have leading axes merged into one, which matmul of PyTorch
+// becomes. What is between is never stored, and is not rounded to a narrow
+// type.
 
 #include "../Lowerings.h"
 #include "../Patterns.h"
@@ -20,6 +22,7 @@
 
 #include <bit>
 #include <cmath>
+#include <tuple>
 
 using namespace corten;
 using namespace mlir;
@@ -34,6 +37,8 @@ struct AttentionParts {
   /// One more score for each query, which has no value; null if there is none.
   Value sinks;
   double scale = 1;
+  /// Whether heads are two axes of values, which others are one of.
+  bool hasGroupsOfValues = false;
   bool unseeingGivesZeros = false;
 };
 } // namespace
@@ -43,15 +48,62 @@ static bool isNumber(Value value, double number) {
   return found && *found == number;
 }
 
+/// A value before its leading axes, which are several, became one; null if they
+/// did not.
+static Value beforeMergedBatch(Value value, Planner &planner) {
+  auto reshape = value.getDefiningOp<coreai::ReshapeOp>();
+  if (!reshape)
+    return nullptr;
+  const Form &merged = planner.form(value);
+  const Form &form = planner.form(reshape.getInput());
+  if (merged.rank() != 3 || form.rank() <= 3 ||
+      ArrayRef(form.extents).take_back(2) !=
+          ArrayRef(merged.extents).take_back(2))
+    return nullptr;
+  return reshape.getInput();
+}
+
+static ArrayRef<Size> leadingExtents(Planner &planner, Value value) {
+  return ArrayRef(planner.form(value).extents).drop_back(2);
+}
+
+/// Whether the leading axes of a value are these, or heads are two axes of it:
+/// groups, and those in one, which share what they have.
+static bool hasLeading(Planner &planner, Value value, ArrayRef<Size> wanted) {
+  ArrayRef<Size> leading = leadingExtents(planner, value);
+  if (leading == wanted)
+    return true;
+  return leading.size() == wanted.size() + 1 &&
+         leading.drop_back(2) == wanted.drop_back() &&
+         planner.sizes.mul(leading[leading.size() - 2], leading.back()) ==
+             wanted.back();
+}
+
 /// The product of queries and keys behind what scales it.
-static bool matchScores(Value value, AttentionParts &parts) {
+static bool matchScores(Value value, AttentionParts &parts, Planner &planner) {
   auto [scaled, factor] = splitFactor(withoutCasts(value));
   Value product = withoutCasts(scaled);
+  Value scores = product;
+  auto split = scores.getDefiningOp<coreai::ReshapeOp>();
+  if (split)
+    product = split.getInput();
   Operation *op = definedBy(product, "batch_matmul");
-  if (!op || !product.hasOneUse())
+  if (!op || !product.hasOneUse() || !scores.hasOneUse())
     return false;
   auto [queries, scale] = splitFactor(op->getOperand(0));
   auto [keys, keyScale] = splitFactor(op->getOperand(1));
+  if (split) {
+    // Axes that were merged come back as they were.
+    queries = beforeMergedBatch(queries, planner);
+    keys = beforeMergedBatch(keys, planner);
+    if (!queries || !keys ||
+        leadingExtents(planner, queries) != leadingExtents(planner, scores) ||
+        leadingExtents(planner, keys) != leadingExtents(planner, scores))
+      return false;
+    double inner;
+    std::tie(queries, inner) = splitFactor(queries);
+    scale *= inner;
+  }
   parts.queries = queries;
   parts.transposedKeys = keys;
   parts.scale = factor * scale * keyScale;
@@ -59,21 +111,21 @@ static bool matchScores(Value value, AttentionParts &parts) {
 }
 
 /// What softmax is applied to.
-static bool matchMasked(Value value, AttentionParts &parts) {
+static bool matchMasked(Value value, AttentionParts &parts, Planner &planner) {
   constexpr double kHidden = -std::numeric_limits<double>::infinity();
   if (Operation *where = definedBy(value, "where")) {
     parts.mask = where->getOperand(0);
     return isNumber(where->getOperand(2), kHidden) &&
-           matchScores(where->getOperand(1), parts);
+           matchScores(where->getOperand(1), parts, planner);
   }
   if (Operation *add = definedBy(value, "add"))
     for (unsigned side : {0, 1}) {
       parts.mask = add->getOperand(1 - side);
-      if (matchScores(add->getOperand(side), parts))
+      if (matchScores(add->getOperand(side), parts, planner))
         return true;
     }
   parts.mask = nullptr;
-  return matchScores(value, parts);
+  return matchScores(value, parts, planner);
 }
 
 /// Whether a reduction goes over the last axis alone.
@@ -144,6 +196,15 @@ static std::optional<AttentionParts> matchAttention(Operation *op,
   AttentionParts parts;
   parts.values = op->getOperand(1);
   Value weights = withoutCasts(op->getOperand(0));
+  if (Value split = beforeMergedBatch(weights, planner)) {
+    parts.values = beforeMergedBatch(parts.values, planner);
+    if (!weights.hasOneUse() || !parts.values ||
+        !hasLeading(planner, parts.values, leadingExtents(planner, split)))
+      return std::nullopt;
+    parts.hasGroupsOfValues =
+        planner.form(parts.values).rank() != planner.form(split).rank();
+    weights = withoutCasts(split);
+  }
   auto rank = int64_t(planner.form(weights).rank());
   Value guard;
   bool isGuardTrueForNothing = false;
@@ -169,7 +230,7 @@ static std::optional<AttentionParts> matchAttention(Operation *op,
   if (withSinks)
     masked = withoutSinks(withoutCasts(masked), rank, planner, parts);
   if (!axis || *axis != rank - 1 || !masked ||
-      !matchMasked(withoutCasts(masked), parts))
+      !matchMasked(withoutCasts(masked), parts, planner))
     return std::nullopt;
   if (guard &&
       (isGuardTrueForNothing ? !saysNothingIsSeen(guard, masked, rank, planner)
@@ -223,6 +284,15 @@ static Value beforeTranspose(Planner &planner, Value value, unsigned rank) {
   return *order == wanted ? transpose.getInput() : Value();
 }
 
+/// Heads as one axis instead of two.
+static Form withoutGroups(Planner &planner, const Form &form) {
+  SizeList extents = form.extents;
+  unsigned groups = form.rank() - 4;
+  extents[groups] = planner.sizes.mul(extents[groups], extents[groups + 1]);
+  extents.erase(extents.begin() + groups + 1);
+  return planner.reshaped(form, extents);
+}
+
 static AttentionForms formsOf(const AttentionParts &parts, Planner &planner) {
   Sizes &sizes = planner.sizes;
   AttentionForms forms;
@@ -237,7 +307,13 @@ static AttentionForms formsOf(const AttentionParts &parts, Planner &planner) {
   std::optional<Form> fewKeys;
   if (keys)
     fewKeys = beforeMerge(planner, keys);
-  std::optional<Form> fewValues = beforeMerge(planner, parts.values);
+  std::optional<Form> fewValues;
+  if (!parts.hasGroupsOfValues) {
+    fewValues = beforeMerge(planner, parts.values);
+  } else {
+    fewValues = forms.values;
+    forms.values = withoutGroups(planner, forms.values);
+  }
   if (!fewKeys || !fewValues || forms.queries.rank() != rank ||
       ArrayRef(fewKeys->extents).drop_back(2) !=
           ArrayRef(fewValues->extents).drop_back(2))
@@ -272,6 +348,21 @@ static SmallVector<int64_t> wantedOrder(Operation *op, Planner &planner,
       split.push_back(axis + 1);
   }
   return split;
+}
+
+/// What belongs to scores has as many heads as there are queries, or one: with
+/// two axes of heads where they are those of `batch`.
+static Form splitHeads(Planner &planner, const Form &form, ArrayRef<Size> batch,
+                       std::optional<unsigned> axis) {
+  if (!axis || form.rank() <= 2)
+    return form;
+  unsigned heads = form.rank() - 3;
+  SizeList extents = form.extents;
+  Size one = planner.sizes.number(1);
+  bool isOne = isKnown(extents[heads], 1);
+  extents[heads] = isOne ? one : batch[*axis];
+  extents.insert(extents.begin() + heads + 1, isOne ? one : batch[*axis + 1]);
+  return planner.reshaped(form, extents);
 }
 
 /// Whether fast attention knows elements of a type.
@@ -319,32 +410,24 @@ bool corten::lowerAttention(Operation *op, Planner &planner) {
   Size numKeys = forms.keys.extents[forms.keys.rank() - 2];
   Size depth = forms.queries.extents.back();
   Size width = forms.values.extents.back();
-  // What belongs to scores has as many heads as there are queries, or one.
-  auto splitHeads = [&](const Form &form) {
-    if (!forms.splitAxis || form.rank() <= 2)
-      return form;
-    unsigned heads = form.rank() - 3;
-    SizeList extents = form.extents;
-    bool isOne = isKnown(extents[heads], 1);
-    extents[heads] = isOne ? sizes.number(1) : batch[*forms.splitAxis];
-    extents.insert(extents.begin() + heads + 1,
-                   isOne ? sizes.number(1) : batch[*forms.splitAxis + 1]);
-    return planner.reshaped(form, extents);
-  };
-  std::optional<Form> mask;
+  std::optional<Form> mask, sinks;
   if (parts->mask) {
     mask = planner.form(parts->mask);
     if (mask->element != element && !mask->element.isInteger(1))
       return false;
-    mask = spread(splitHeads(*mask), numQueries, numKeys);
+    mask = spread(splitHeads(planner, *mask, batch, forms.splitAxis),
+                  numQueries, numKeys);
   }
-  std::optional<Form> sinks;
   if (parts->sinks) {
     sinks = planner.form(parts->sinks);
     if (!isFast(sinks->element))
       return false;
-    sinks = spread(splitHeads(*sinks), numQueries, sizes.number(1));
+    sinks = spread(splitHeads(planner, *sinks, batch, forms.splitAxis),
+                   numQueries, sizes.number(1));
   }
+  auto resultType = cast<RankedTensorType>(op->getResult(0).getType());
+  bool isMerged = size_t(resultType.getRank()) !=
+                  batch.size() + 2 - forms.splitAxis.has_value();
   KernelCall call;
   call.kernel = sinks ? "AttentionWithSinks" : "Attention";
   call.inputs = {spread(forms.queries, numQueries, depth),
@@ -357,14 +440,22 @@ bool corten::lowerAttention(Operation *op, Planner &planner) {
   call.extents = batch;
   call.extents.append({numQueries, width});
   call.element = element;
-  call.order = wantedOrder(op, planner, forms.splitAxis);
+  if (!isMerged)
+    call.order = wantedOrder(op, planner, forms.splitAxis);
   Form result = planner.kernel(call);
   if (forms.splitAxis) {
     SizeList extents = result.extents;
     extents[*forms.splitAxis] =
         sizes.mul(extents[*forms.splitAxis], extents[*forms.splitAxis + 1]);
     extents.erase(extents.begin() + *forms.splitAxis + 1);
-    planner.refine(extents, op->getResult(0).getType());
+    if (!isMerged)
+      planner.refine(extents, resultType);
+    result = planner.reshaped(result, extents);
+  }
+  if (isMerged) {
+    SizeList extents = planner.form(op->getOperand(0)).extents;
+    extents.back() = width;
+    planner.refine(extents, resultType);
     result = planner.reshaped(result, extents);
   }
   planner.setForm(op->getResult(0), result);
