@@ -85,8 +85,12 @@ static bool matchScores(Value value, AttentionParts &parts, Planner &planner) {
   Value product = withoutCasts(scaled);
   Value scores = product;
   auto split = scores.getDefiningOp<coreai::ReshapeOp>();
-  if (split)
-    product = split.getInput();
+  if (split) {
+    // The scale may come before axes are split again, or after that.
+    auto [inner, innerFactor] = splitFactor(withoutCasts(split.getInput()));
+    product = withoutCasts(inner);
+    factor *= innerFactor;
+  }
   Operation *op = definedBy(product, "batch_matmul");
   if (!op || !product.hasOneUse() || !scores.hasOneUse())
     return false;

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Attention whose mask hides keys: what nobody sees is left out.
+
+#include "MemoryCase.h"
+
+#include <bit>
+
+using namespace corten;
+using namespace corten::runtime;
+using namespace corten::benchmarks;
+
+/// Twelve heads of 64. The last query stands at the last key; each sees so many
+/// keys up to its own.
+static MemoryCase windowed(int64_t queries, int64_t keys, int64_t window,
+                           bool hasSinks) {
+  constexpr int64_t kHeads = 12, kDepth = 64;
+  std::vector<int64_t> rows = {kHeads, queries, kDepth};
+  std::vector<int64_t> table = {kHeads, keys, kDepth};
+  MemoryCase test{
+      std::string("masked attention ") + (hasSinks ? "with sinks " : "") +
+          "of " + std::to_string(queries) + " to " + std::to_string(keys) +
+          ", " + std::to_string(window) + " seen",
+      hasSinks ? PortableKernel::AttentionWithSinks : PortableKernel::Attention,
+      {{.shape = rows},
+       {.shape = table},
+       {.shape = table},
+       {.type = ElementType::Bool,
+        .shape = {kHeads, queries, keys},
+        .steps = {0, keys, 1}}},
+      {{.shape = rows}},
+      {std::bit_cast<int64_t>(0.125), 0, 0, window}};
+  if (hasSinks)
+    test.inputs.push_back({.shape = {kHeads, queries, 1}, .steps = {1, 0, 0}});
+  test.bytes = 8.0 * kHeads * double((queries + keys) * kDepth);
+  return test;
+}
+
+std::vector<MemoryCase> benchmarks::maskCases() {
+  return {windowed(1024, 1024, 2048, false), windowed(1024, 1024, 2048, true),
+          windowed(1024, 1024, 128, false),  windowed(1024, 1024, 128, true),
+          windowed(1, 4096, 4096, false),    windowed(1, 4096, 512, false)};
+}
