@@ -8,7 +8,7 @@ using namespace corten;
 using namespace corten::runtime;
 using namespace corten::benchmarks;
 
-static constexpr int64_t kRows = 8192;
+static constexpr int64_t kRows = 1024;
 
 /// Half of a rotary embedding: a cos - b sin, where both halves of a row lie
 /// beside each other, and cosines and sines are those of a position.
@@ -17,7 +17,7 @@ static MemoryCase rotary() {
   std::vector<int64_t> shape = {kRows, kHeads, kHalf};
   Operand half{.shape = shape, .steps = {kHeads * 2 * kHalf, 2 * kHalf, 1}};
   Operand angle{.shape = shape, .steps = {kHalf, 0, 1}};
-  MemoryCase test{"half of a rotary embedding of 8192 x 16 x 128",
+  MemoryCase test{"half of a rotary embedding of 1024 x 16 x 128",
                   PortableKernel::Tile,
                   {half, half, angle, angle},
                   {half}};
@@ -36,7 +36,7 @@ static MemoryCase gated(std::string name, TileOpcode function) {
   constexpr int64_t kLength = 1024;
   Operand rows{.shape = {kRows, kLength}};
   MemoryCase test{
-      name + " 8192 x 1024", PortableKernel::Tile, {rows, rows}, {rows}};
+      name + " 1024 x 1024", PortableKernel::Tile, {rows, rows}, {rows}};
   test.program.numInputs = 2;
   test.program.numRegisters = 2;
   test.program.instructions = {{function, 0, 0}, {TileOpcode::Mul, 0, 0, 1}};

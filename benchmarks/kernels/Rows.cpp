@@ -40,11 +40,11 @@ static MemoryCase topk(int64_t rows, int64_t length, int64_t wanted) {
 std::vector<MemoryCase> benchmarks::rowCases() {
   auto epsilon = std::bit_cast<int64_t>(1e-5);
   std::vector<MemoryCase> cases = {
-      alongRows("softmax", PortableKernel::Softmax, 8192, 1024, {1}),
-      alongRows("softmax of columns", PortableKernel::Softmax, 1024, 8192, {0}),
-      alongRows("cumulative sum", PortableKernel::ScanSum, 8192, 1024, {1, 0}),
+      alongRows("softmax", PortableKernel::Softmax, 2048, 1024, {1}),
+      alongRows("softmax of columns", PortableKernel::Softmax, 1024, 2048, {0}),
+      alongRows("cumulative sum", PortableKernel::ScanSum, 2048, 1024, {1, 0}),
       alongRows("cumulative sum of columns", PortableKernel::ScanSum, 1024,
-                8192, {0, 0}),
+                2048, {0, 0}),
       alongRows("sort", PortableKernel::Sort, 64, 100, {1, 1}),
       alongRows("sort", PortableKernel::Sort, 16, 32000, {1, 1}),
       alongRows("sort", PortableKernel::Sort, 1, 1000000, {1, 1}),
@@ -57,7 +57,7 @@ std::vector<MemoryCase> benchmarks::rowCases() {
   for (auto [name, kernel] :
        {std::pair{"layer norm", PortableKernel::LayerNorm},
         {"rms norm", PortableKernel::RmsNorm}}) {
-    MemoryCase test = alongRows(name, kernel, 8192, 1024, {1, epsilon});
+    MemoryCase test = alongRows(name, kernel, 2048, 1024, {1, epsilon});
     test.inputs.push_back({.shape = {1024}});
     test.inputs.push_back({.shape = {1024}});
     cases.push_back(test);
