@@ -102,6 +102,11 @@ def is_right(sample: Sample, headers: dict[str, str], body: bytes) -> bool:
     )
 
 
+def is_gone(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
+    """Whether the other side has ended a connection; a reset is no end of file."""
+    return reader.at_eof() or reader.exception() is not None or writer.is_closing()
+
+
 class Client:
     """Keeps a connection, and opens another when the server closes it."""
 
@@ -114,8 +119,8 @@ class Client:
         """One good request. ``since``: when it was due."""
         begin = time.perf_counter() if since is None else since
         tally = self._tally
-        if self._connection is not None and self._connection[0].at_eof():
-            # The server has closed what was idle for too long.
+        if self._connection is not None and is_gone(*self._connection):
+            # The server ends what was idle for too long, and resets it.
             await self.close()
         if self._connection is None:
             try:
