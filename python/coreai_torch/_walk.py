@@ -49,8 +49,7 @@ def has_data(tensor: torch.Tensor) -> bool:
 
 def _memory_of(tensor: torch.Tensor) -> torch.Tensor:
     """The tensor that has the bytes: packed ones are made of another."""
-    is_packed = isinstance(tensor, Float4Tensor | SubbyteTensor)
-    return tensor.elem if is_packed else tensor
+    return tensor.elem if isinstance(tensor, Float4Tensor | SubbyteTensor) else tensor
 
 
 def facts(tensor: torch.Tensor) -> tuple[torch.Tensor, torch.dtype, list[int], bool]:
