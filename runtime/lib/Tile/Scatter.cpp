@@ -26,7 +26,6 @@ static void startWith(const Invocation &call) {
 
 /// Bytes that are worth a chunk of their own.
 static constexpr int64_t kBytesOfChunk = 64 << 10;
-/// Each chunk looks at all rows.
 static constexpr int64_t kMostChunks = 16;
 
 static bool acceptsScatterNd(const Invocation &call) {
@@ -84,7 +83,15 @@ static Error runScatterNd(const Vectors &, const Invocation &call) {
     });
     return Error::success();
   }
-  // Parts that begin in a range of the output.
+  // Parts that begin in a range of the output. Each thread looks at all of
+  // them, so there are no more ranges than threads; none changes what another
+  // gets.
+  chunks = std::min<int64_t>(chunks, call.pool ? call.pool->threads() : 1);
+  if (chunks == 1) {
+    for (int64_t row = 0; row != rows; ++row)
+      write(row, 0, bytes);
+    return Error::success();
+  }
   auto [least, most] = std::minmax_element(offsets, offsets + rows);
   int64_t begin = *least;
   int64_t span = (*most - begin) / chunks + 1;
