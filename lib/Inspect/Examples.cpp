@@ -99,8 +99,7 @@ corten::readExampleCall(const Pt2EntryPoint &entryPoint,
   llvm::Expected<Pt2File> file = Pt2File::open(entryPoint.file);
   if (!file)
     return file.takeError();
-  llvm::Expected<std::optional<NamedWeights>> named =
-      openWeights(weights);
+  llvm::Expected<std::optional<NamedWeights>> named = openWeights(weights);
   if (!named)
     return named.takeError();
   llvm::Expected<std::unique_ptr<Program>> program =

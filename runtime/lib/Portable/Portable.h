@@ -23,7 +23,8 @@ Error checkShape(std::string_view kernel, const Tensor &tensor,
 Error checkSame(std::string_view name, const Tensor &tensor,
                 const Tensor &other);
 
-/// Checks the shapes and types of queries, keys, values, mask, sinks and result.
+/// Checks the shapes and types of queries, keys, values, mask, sinks and
+/// result.
 Error checkAttention(const Invocation &call);
 /// The sinks of attention; no tensor if it has none.
 Tensor sinksOf(const Invocation &call);
