@@ -35,13 +35,28 @@ TEST(PlanCorpus, CompiledOnesRun) {
     for (const auto *kernel : *plan::GetPlan(file.data())->kernels())
       kernels.insert(kernel->str());
   }
-  for (const char *kernel :
-       {"Attention",    "ConvolutionPairs", "ConvolutionWinograd",
-        "GatherNd",     "GatherSparse",     "LayerNorm",
-        "LutToDense",   "MatMulCompressed", "MatMulPacked",
-        "MatMulSparse", "MatMulPairs",      "MatMulQuads",
-        "MatMulRouted", "NonZero",          "PackCodes",
-        "PackPlaces",   "PackValues",       "ScatterNd",
-        "Tile",         "TileReduce"})
+  for (const char *kernel : {"Attention",
+                             "AttentionWithSinks",
+                             "MatMulRoutedCompressed",
+                             "TopK",
+                             "ConvolutionPairs",
+                             "ConvolutionWinograd",
+                             "GatherNd",
+                             "GatherSparse",
+                             "LayerNorm",
+                             "LutToDense",
+                             "MatMulCompressed",
+                             "MatMulPacked",
+                             "MatMulSparse",
+                             "MatMulPairs",
+                             "MatMulQuads",
+                             "MatMulRouted",
+                             "NonZero",
+                             "PackCodes",
+                             "PackPlaces",
+                             "PackValues",
+                             "ScatterNd",
+                             "Tile",
+                             "TileReduce"})
     EXPECT_TRUE(kernels.contains(kernel)) << kernel << " is in no plan";
 }

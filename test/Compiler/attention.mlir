@@ -157,19 +157,6 @@ coreai.graph @twoColumns(%q: tensor<4x6x8xf32>, %k: tensor<4x8x6xf32>, %v: tenso
   coreai.output %8 : tensor<4x6x8xf32>
 }
 
-// Heads of any size.
-// CHECK-LABEL: plan.function @wide
-// CHECK: "Attention"
-// CHECK-NOT: "MatMul"
-// CHECK: plan.return
-coreai.graph @wide(%q: tensor<1x64x513xf32>, %k: tensor<1x513x64xf32>, %v: tensor<1x64x1000xf32>) -> (tensor<1x64x1000xf32>) {
-  %0 = coreai.batch_matmul %q, %k : (tensor<1x64x513xf32>, tensor<1x513x64xf32>) -> tensor<1x64x64xf32>
-  %1 = coreai.constant dense<2> : tensor<si32>
-  %2 = coreai.softmax %0, %1 : (tensor<1x64x64xf32>, tensor<si32>) -> tensor<1x64x64xf32>
-  %3 = coreai.batch_matmul %2, %v : (tensor<1x64x64xf32>, tensor<1x64x1000xf32>) -> tensor<1x64x1000xf32>
-  coreai.output %3 : tensor<1x64x1000xf32>
-}
-
 // What a product of PyTorch with several leading axes becomes: they are one.
 // CHECK-LABEL: plan.function @mergedBatch
 // CHECK-NOT: "MatMul"

@@ -4,19 +4,19 @@
 
 // Values and places are made at once.
 // CHECK-LABEL: plan.function @topk
-// CHECK: %[[FIRST:.*]]:2 = plan.kernel "TopK"(%arg0) numbers [1, 1] : (tensor<4x1000xf32>) -> (tensor<4x8xf32>, tensor<4x8xsi32>)
+// CHECK: %[[FIRST:.*]]:2 = plan.kernel "TopK"(%arg0) numbers [1, 1] : (tensor<4x60xf32>) -> (tensor<4x8xf32>, tensor<4x8xsi32>)
 // CHECK-NOT: ort"
 // CHECK: plan.return %[[FIRST]]#0, %[[FIRST]]#1
-coreai.graph @topk(%x: tensor<4x1000xf32>) -> (tensor<4x8xf32>, tensor<4x8xsi32>) {
+coreai.graph @topk(%x: tensor<4x60xf32>) -> (tensor<4x8xf32>, tensor<4x8xsi32>) {
   %0 = coreai.constant dense<1> : tensor<si32>
   %1 = coreai.constant dense<true> : tensor<i1>
   %2 = coreai.constant dense<0> : tensor<2xsi32>
   %3 = coreai.constant dense<[4, 8]> : tensor<2xsi32>
   %4 = coreai.constant dense<1> : tensor<2xsi32>
-  %5 = coreai.sort %x, %0, %1, %1 : (tensor<4x1000xf32>, tensor<si32>, tensor<i1>, tensor<i1>) -> tensor<4x1000xf32>
-  %6 = coreai.argsort %x, %0, %1, %1 : (tensor<4x1000xf32>, tensor<si32>, tensor<i1>, tensor<i1>) -> tensor<4x1000xsi32>
-  %7 = coreai.slice %5, %2, %3, %4 : (tensor<4x1000xf32>, tensor<2xsi32>, tensor<2xsi32>, tensor<2xsi32>) -> tensor<4x8xf32>
-  %8 = coreai.slice %6, %2, %3, %4 : (tensor<4x1000xsi32>, tensor<2xsi32>, tensor<2xsi32>, tensor<2xsi32>) -> tensor<4x8xsi32>
+  %5 = coreai.sort %x, %0, %1, %1 : (tensor<4x60xf32>, tensor<si32>, tensor<i1>, tensor<i1>) -> tensor<4x60xf32>
+  %6 = coreai.argsort %x, %0, %1, %1 : (tensor<4x60xf32>, tensor<si32>, tensor<i1>, tensor<i1>) -> tensor<4x60xsi32>
+  %7 = coreai.slice %5, %2, %3, %4 : (tensor<4x60xf32>, tensor<2xsi32>, tensor<2xsi32>, tensor<2xsi32>) -> tensor<4x8xf32>
+  %8 = coreai.slice %6, %2, %3, %4 : (tensor<4x60xsi32>, tensor<2xsi32>, tensor<2xsi32>, tensor<2xsi32>) -> tensor<4x8xsi32>
   coreai.output %7, %8 : tensor<4x8xf32>, tensor<4x8xsi32>
 }
 
@@ -24,14 +24,14 @@ coreai.graph @topk(%x: tensor<4x1000xf32>) -> (tensor<4x8xf32>, tensor<4x8xsi32>
 // CHECK-LABEL: plan.function @last
 // CHECK-NOT: "TopK"
 // CHECK: plan.return
-coreai.graph @last(%x: tensor<4x1000xf32>) -> (tensor<4x8xf32>) {
+coreai.graph @last(%x: tensor<4x60xf32>) -> (tensor<4x8xf32>) {
   %0 = coreai.constant dense<1> : tensor<si32>
   %1 = coreai.constant dense<true> : tensor<i1>
-  %2 = coreai.constant dense<[0, 992]> : tensor<2xsi32>
-  %3 = coreai.constant dense<[4, 1000]> : tensor<2xsi32>
+  %2 = coreai.constant dense<[0, 52]> : tensor<2xsi32>
+  %3 = coreai.constant dense<[4, 60]> : tensor<2xsi32>
   %4 = coreai.constant dense<1> : tensor<2xsi32>
-  %5 = coreai.sort %x, %0, %1, %1 : (tensor<4x1000xf32>, tensor<si32>, tensor<i1>, tensor<i1>) -> tensor<4x1000xf32>
-  %7 = coreai.slice %5, %2, %3, %4 : (tensor<4x1000xf32>, tensor<2xsi32>, tensor<2xsi32>, tensor<2xsi32>) -> tensor<4x8xf32>
+  %5 = coreai.sort %x, %0, %1, %1 : (tensor<4x60xf32>, tensor<si32>, tensor<i1>, tensor<i1>) -> tensor<4x60xf32>
+  %7 = coreai.slice %5, %2, %3, %4 : (tensor<4x60xf32>, tensor<2xsi32>, tensor<2xsi32>, tensor<2xsi32>) -> tensor<4x8xf32>
   coreai.output %7 : tensor<4x8xf32>
 }
 
@@ -39,30 +39,30 @@ coreai.graph @last(%x: tensor<4x1000xf32>) -> (tensor<4x8xf32>) {
 // CHECK-LABEL: plan.function @rows
 // CHECK-NOT: "TopK"
 // CHECK: plan.return
-coreai.graph @rows(%x: tensor<4x1000xf32>) -> (tensor<2x1000xf32>) {
+coreai.graph @rows(%x: tensor<4x60xf32>) -> (tensor<2x60xf32>) {
   %0 = coreai.constant dense<1> : tensor<si32>
   %1 = coreai.constant dense<true> : tensor<i1>
   %2 = coreai.constant dense<0> : tensor<2xsi32>
-  %3 = coreai.constant dense<[2, 1000]> : tensor<2xsi32>
+  %3 = coreai.constant dense<[2, 60]> : tensor<2xsi32>
   %4 = coreai.constant dense<1> : tensor<2xsi32>
-  %5 = coreai.sort %x, %0, %1, %1 : (tensor<4x1000xf32>, tensor<si32>, tensor<i1>, tensor<i1>) -> tensor<4x1000xf32>
-  %7 = coreai.slice %5, %2, %3, %4 : (tensor<4x1000xf32>, tensor<2xsi32>, tensor<2xsi32>, tensor<2xsi32>) -> tensor<2x1000xf32>
-  coreai.output %7 : tensor<2x1000xf32>
+  %5 = coreai.sort %x, %0, %1, %1 : (tensor<4x60xf32>, tensor<si32>, tensor<i1>, tensor<i1>) -> tensor<4x60xf32>
+  %7 = coreai.slice %5, %2, %3, %4 : (tensor<4x60xf32>, tensor<2xsi32>, tensor<2xsi32>, tensor<2xsi32>) -> tensor<2x60xf32>
+  coreai.output %7 : tensor<2x60xf32>
 }
 
 // Somebody wants them all.
 // CHECK-LABEL: plan.function @allToo
 // CHECK-NOT: "TopK"
 // CHECK: plan.return
-coreai.graph @allToo(%x: tensor<4x1000xf32>) -> (tensor<4x8xf32>, tensor<4x1000xf32>) {
+coreai.graph @allToo(%x: tensor<4x60xf32>) -> (tensor<4x8xf32>, tensor<4x60xf32>) {
   %0 = coreai.constant dense<1> : tensor<si32>
   %1 = coreai.constant dense<true> : tensor<i1>
   %2 = coreai.constant dense<0> : tensor<2xsi32>
   %3 = coreai.constant dense<[4, 8]> : tensor<2xsi32>
   %4 = coreai.constant dense<1> : tensor<2xsi32>
-  %5 = coreai.sort %x, %0, %1, %1 : (tensor<4x1000xf32>, tensor<si32>, tensor<i1>, tensor<i1>) -> tensor<4x1000xf32>
-  %7 = coreai.slice %5, %2, %3, %4 : (tensor<4x1000xf32>, tensor<2xsi32>, tensor<2xsi32>, tensor<2xsi32>) -> tensor<4x8xf32>
-  coreai.output %7, %5 : tensor<4x8xf32>, tensor<4x1000xf32>
+  %5 = coreai.sort %x, %0, %1, %1 : (tensor<4x60xf32>, tensor<si32>, tensor<i1>, tensor<i1>) -> tensor<4x60xf32>
+  %7 = coreai.slice %5, %2, %3, %4 : (tensor<4x60xf32>, tensor<2xsi32>, tensor<2xsi32>, tensor<2xsi32>) -> tensor<4x8xf32>
+  coreai.output %7, %5 : tensor<4x8xf32>, tensor<4x60xf32>
 }
 
 // As many rows as a call has.
@@ -70,13 +70,13 @@ coreai.graph @allToo(%x: tensor<4x1000xf32>) -> (tensor<4x8xf32>, tensor<4x1000x
 // CHECK: "TopK"(%arg0)
 // CHECK-NOT: "Sort"
 // CHECK: plan.return
-coreai.graph @anyRows(%x: tensor<?x128xf32>) -> (tensor<?x4xf32>) {
+coreai.graph @anyRows(%x: tensor<?x48xf32>) -> (tensor<?x4xf32>) {
   %0 = coreai.constant dense<1> : tensor<si32>
   %1 = coreai.constant dense<true> : tensor<i1>
   %2 = coreai.constant dense<0> : tensor<2xsi32>
   %3 = coreai.constant dense<[2147483647, 4]> : tensor<2xsi32>
   %4 = coreai.constant dense<1> : tensor<2xsi32>
-  %5 = coreai.sort %x, %0, %1, %1 : (tensor<?x128xf32>, tensor<si32>, tensor<i1>, tensor<i1>) -> tensor<?x128xf32>
-  %6 = coreai.slice %5, %2, %3, %4 : (tensor<?x128xf32>, tensor<2xsi32>, tensor<2xsi32>, tensor<2xsi32>) -> tensor<?x4xf32>
+  %5 = coreai.sort %x, %0, %1, %1 : (tensor<?x48xf32>, tensor<si32>, tensor<i1>, tensor<i1>) -> tensor<?x48xf32>
+  %6 = coreai.slice %5, %2, %3, %4 : (tensor<?x48xf32>, tensor<2xsi32>, tensor<2xsi32>, tensor<2xsi32>) -> tensor<?x4xf32>
   coreai.output %6 : tensor<?x4xf32>
 }
