@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -22,6 +22,7 @@ from corten.serve._models import Extent, Served
 from corten.serve._settings import Settings
 
 if TYPE_CHECKING:
+    from corten._native import PendingCall
     from corten.serve._metrics import Metrics
 
 Tensors = dict[str, npt.NDArray[Any]]
@@ -48,6 +49,41 @@ class _Waiting:
         self.key = tuple((name, array.shape[1:]) for name, array in inputs.items())
 
 
+class _Batch:
+    """Requests that share a call, and that call while it runs.
+
+    It runs in a thread of the pool, and that of the event loop cancels it when
+    nobody waits for it any more.
+    """
+
+    def __init__(self, requests: list[_Waiting]) -> None:
+        self.requests = requests
+        self.is_unwanted = False
+        self._is_over = False
+        self._left = len(requests)
+        self._pending: PendingCall | None = None
+        for waiting in requests:
+            waiting.future.add_done_callback(self._forget)
+
+    def begin(self, pending: PendingCall) -> None:
+        self._pending = pending
+        # Whichever thread is second sees what the other one did.
+        if self.is_unwanted:
+            pending.cancel()
+
+    def end(self) -> None:
+        self._is_over = True
+        self._pending = None
+
+    def _forget(self, _: asyncio.Future[Tensors]) -> None:
+        self._left -= 1
+        if self._left or self._is_over:
+            return
+        self.is_unwanted = True
+        if self._pending is not None:
+            self._pending.cancel()
+
+
 class Runner:
     """Runs one function for all who ask."""
 
@@ -67,6 +103,7 @@ class Runner:
         self._queue_gauge = metrics.waiting.labels(served.name)
         self._call_seconds = metrics.call_seconds.labels(served.name)
         self._batch_requests = metrics.batch_requests.labels(served.name)
+        self._cancelled_calls = metrics.cancelled_calls.labels(served.name)
 
     def submit(self, inputs: Tensors) -> asyncio.Future[Tensors]:
         """The results, sooner or later; cancel it if nobody wants them any more.
@@ -105,7 +142,8 @@ class Runner:
                     loop = asyncio.get_running_loop()
                     self._timer = loop.call_later(delay, self._time_is_up)
                 break
-            if batch := self._take():
+            if requests := self._take():
+                batch = _Batch(requests)
                 self._running += 1
                 done = asyncio.get_running_loop().run_in_executor(
                     self._pool, self._run, batch
@@ -152,38 +190,52 @@ class Runner:
         self._waiting = left
         return batch
 
-    def _run(self, batch: list[_Waiting]) -> list[Tensors | Exception]:
+    def _run(self, batch: _Batch) -> list[Tensors | Exception]:
         """In a thread of the pool."""
+        results = self._try(batch, batch.requests)
+        if not isinstance(results, Exception):
+            return [*results]
+        if len(batch.requests) == 1 or batch.is_unwanted:
+            return [results] * len(batch.requests)
+        # One of them is to blame; the others have a right to their results.
+        found: list[Tensors | Exception] = []
+        for waiting in batch.requests:
+            # Its client may be gone by now.
+            if not waiting.future.done():
+                results = self._try(batch, [waiting])
+            found.append(results if isinstance(results, Exception) else results[0])
+        return found
+
+    def _try(
+        self, batch: _Batch, requests: list[_Waiting]
+    ) -> list[Tensors] | Exception:
+        """One call for some of a batch."""
         begin = time.perf_counter()
-        results: list[Tensors | Exception]
+        inputs = [waiting.inputs for waiting in requests]
         try:
-            results = list(self._call([waiting.inputs for waiting in batch]))
+            if len(inputs) == 1:
+                results = [self.served.call(inputs[0], batch.begin)]
+            else:
+                results = call_together(self.served, inputs, batch.begin)
         except Exception as error:
-            if len(batch) == 1:
-                return [error]
-            # One of them is to blame; the others have a right to their results.
-            results = []
-            for waiting in batch:
-                results.extend(self._run([waiting]))
-            return results
+            if batch.is_unwanted:
+                self._cancelled_calls.inc()
+            return error
         self._call_seconds.observe(time.perf_counter() - begin)
-        self._batch_requests.observe(len(batch))
+        self._batch_requests.observe(len(requests))
         return results
 
-    def _call(self, requests: Sequence[Tensors]) -> Sequence[Tensors]:
-        if len(requests) == 1:
-            return [self.served.call(requests[0])]
-        return call_together(self.served, requests)
-
     def _finish(
-        self, batch: list[_Waiting], done: asyncio.Future[list[Tensors | Exception]]
+        self, batch: _Batch, done: asyncio.Future[list[Tensors | Exception]]
     ) -> None:
         self._running -= 1
+        batch.end()
+        requests = batch.requests
         try:
             results = done.result()
         except (asyncio.CancelledError, Exception) as error:
-            results = [NotRun(f"the call did not run: {error}") for _ in batch]
-        for waiting, result in zip(batch, results, strict=True):
+            results = [NotRun(f"the call did not run: {error}") for _ in requests]
+        for waiting, result in zip(requests, results, strict=True):
             if waiting.future.done():
                 continue
             if isinstance(result, Exception):
@@ -193,14 +245,21 @@ class Runner:
         self._start()
 
 
-def call_together(served: Served, requests: Sequence[Tensors]) -> list[Tensors]:
-    """One call for several requests, whose rows lie one behind the other."""
+def call_together(
+    served: Served,
+    requests: Sequence[Tensors],
+    begin: Callable[[PendingCall], None] = lambda _: None,
+) -> list[Tensors]:
+    """One call for several requests, whose rows lie one behind the other.
+
+    ``begin`` as for ``Served.call``.
+    """
     names = [value.name for value in served.inputs]
     together = {
         name: np.concatenate([request[name] for request in requests]) for name in names
     }
     rows = [request[names[0]].shape[0] for request in requests]
-    results = served.call(together)
+    results = served.call(together, begin)
     for name, result in results.items():
         if result.ndim == 0 or result.shape[0] != sum(rows):
             raise RuntimeError(f"{name} has other rows than the inputs")

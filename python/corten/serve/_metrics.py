@@ -63,6 +63,12 @@ class Metrics:
             buckets=_ROWS,
             registry=registry,
         )
+        self.cancelled_calls = Counter(
+            "corten_cancelled_calls",
+            "Calls that were ended because nobody waited for them any more",
+            ["model"],
+            registry=registry,
+        )
         self.prompt_tokens = Counter(
             "corten_prompt_tokens", "Tokens of prompts", ["model"], registry=registry
         )

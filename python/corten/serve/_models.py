@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,6 +18,7 @@ from corten.llm import is_bundle
 
 if TYPE_CHECKING:
     from corten._engine import Precision
+    from corten._native import PendingCall
     from corten.llm import LanguageModel
 
 #: What the protocol calls element types, by the engine's names for them.
@@ -93,13 +94,21 @@ class Served:
             "outputs": [value.metadata() for value in self.outputs],
         }
 
-    def call(self, inputs: dict[str, Any]) -> dict[str, npt.NDArray[Any]]:
+    def call(
+        self,
+        inputs: dict[str, Any],
+        begin: Callable[[PendingCall], None] = lambda _: None,
+    ) -> dict[str, npt.NDArray[Any]]:
         """Run it. Every call begins with states that are zero.
 
+        ``begin`` is given the call before it runs: another thread may cancel it.
         Raises what the engine raises.
         """
         states = self.function.create_states() if self.states else None
-        results = self.function(inputs, states=states)
+        pending = self.function._pending(inputs, states=states)
+        begin(pending)
+        pending.run()
+        results = pending.finish()
         return {name: result.numpy() for name, result in results.items()}
 
 

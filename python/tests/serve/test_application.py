@@ -7,7 +7,7 @@ import asyncio
 import json
 import logging
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ from support.bodies import nested
 from support.bundles import TinyBundle, write_bundle
 
 import corten.llm
-from corten.serve._models import load
+from corten.serve._models import Served, load
 
 PICK = {"name": "index", "datatype": "INT32", "shape": [1], "data": [0]}
 
@@ -124,12 +124,15 @@ class TestOwnFaults:
         assert b"no such instruction" not in found.body
 
 
-def requests(models: InProcess, code: int) -> float:
+def metric(models: InProcess, name: str, label: str = "") -> float:
+    """Together, of the lines that begin and go on so."""
     text = models.application._metrics.text().decode()
-    lines = [
-        line for line in text.splitlines() if line.startswith("corten_requests_total")
-    ]
-    return sum(float(line.split()[-1]) for line in lines if f'code="{code}"' in line)
+    lines = [line for line in text.splitlines() if line.startswith(f"{name}{{")]
+    return sum(float(line.split()[-1]) for line in lines if label in line)
+
+
+def requests(models: InProcess, code: int) -> float:
+    return metric(models, "corten_requests_total", f'code="{code}"')
 
 
 class TestClients:
@@ -219,6 +222,90 @@ class TestClients:
                 break
         events = found.body.split(b"data: ")
         assert (len(events) > 2, b"no end within" in events[-1]) == (True, True)
+
+
+async def wait_until(is_so: Callable[[], bool]) -> None:
+    async with asyncio.timeout(30):
+        while not is_so():
+            await asyncio.sleep(0.01)
+
+
+class TestCallsThatNobodyWaitsFor:
+    """Of a model that runs as long as the request says; this is a minute."""
+
+    PATH = "/v2/models/turns/infer"
+    TURNS = 1_000_000
+
+    def body(self, turns: int, **more: Any) -> bytes:
+        value = {"name": "turns", "datatype": "INT32", "shape": [1], "data": [turns]}
+        return json.dumps({"inputs": [value], **more}).encode()
+
+    def test_end_for_clients_that_leave(self, assets: dict[str, Path]) -> None:
+        async def leave(models: InProcess) -> Exchange:
+            (runner,) = models.application._runners.values()
+            gone = Exchange(self.PATH, self.body(self.TURNS))
+            running = asyncio.create_task(gone.run(models.application.gateway))
+            await wait_until(lambda: runner._running == 1)
+            gone.leave()
+            await running
+            other = Exchange(self.PATH, self.body(1))
+            await other.run(models.application.gateway)
+            return other
+
+        # The only place is free again before the other one has waited too long.
+        with InProcess(assets["turns"], concurrency=1, timeout=10) as models:
+            assert models.run(leave(models)).status == 200
+            assert requests(models, 499) == 1
+            assert metric(models, "corten_cancelled_calls_total") == 1
+            assert metric(models, "corten_call_seconds_count") == 1
+
+    def test_end_with_the_time_of_their_request(self, assets: dict[str, Path]) -> None:
+        with InProcess(assets["turns"], concurrency=1, timeout=10) as models:
+            late = self.body(self.TURNS, parameters={"timeout": 200_000})
+            assert models.ask(self.PATH, late).status == 504
+            assert models.ask(self.PATH, self.body(1)).status == 200
+            assert metric(models, "corten_cancelled_calls_total") == 1
+
+    def test_go_on_for_the_others(
+        self, assets: dict[str, Path], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Two share a call, and one of them leaves."""
+        may_run = threading.Event()
+        calls: list[int] = []
+        real = Served.call
+
+        def call(self: Served, inputs: Any, *more: Any) -> Any:
+            calls.append(len(inputs["x"]))
+            may_run.wait()
+            return real(self, inputs, *more)
+
+        def body(value: float) -> bytes:
+            x = {"name": "x", "datatype": "FP32", "shape": [1, 8], "data": [value] * 8}
+            weight = {"name": "weight", "datatype": "FP32", "shape": [1], "data": [1]}
+            return json.dumps({"inputs": [x, weight]}).encode()
+
+        async def leave(models: InProcess) -> Exchange:
+            path = "/v2/models/rows/infer"
+            both = [Exchange(path, body(value)) for value in (1, 2)]
+            gateway = models.application.gateway
+            running = [asyncio.create_task(asked.run(gateway)) for asked in both]
+            await wait_until(lambda: calls != [])
+            both[0].leave()
+            await running[0]
+            may_run.set()
+            await running[1]
+            return both[1]
+
+        with InProcess(assets["rows"], max_delay=1.0, max_batch=2) as models:
+            monkeypatch.setattr(Served, "call", call)
+            found = models.run(leave(models))
+            y = json.loads(found.body)["outputs"][0]["data"]
+            assert calls == [2]
+            alone = models.ask("/v2/models/rows/infer", body(2))
+            want = json.loads(alone.body)["outputs"][0]["data"]
+            np.testing.assert_allclose(y, want, rtol=1e-5, atol=1e-6)
+            assert requests(models, 499) == 1
+            assert metric(models, "corten_cancelled_calls_total") == 0
 
 
 def test_precision(assets: dict[str, Path], bundle: TinyBundle) -> None:
