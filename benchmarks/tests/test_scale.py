@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The simulation of clusters where a pencil does as well."""
+"""The simulation of clusters where a pencil does as well, and what fails a run."""
 
 from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+import pyarrow as pa
 import pytest
 
 from benchmarks.scale.costs import Costs
+from benchmarks.scale.lost_node import Outcome, problems
 from benchmarks.scale.simulate import Cluster, simulate
 
 
@@ -44,3 +47,26 @@ def test_links() -> None:
     found = simulate(costs(bytes_in=1000), one, part=100, rounds=50)
     assert found.rows / found.seconds == pytest.approx(1e6, rel=0.03)
     assert found.bottleneck == "links"
+
+
+def test_a_run_without_a_loss_shows_nothing() -> None:
+    y = pa.FixedShapeTensorArray.from_numpy_ndarray(np.ones((3, 2), np.float32))
+    expected = pa.table({"id": [0, 1, 2], "y": y})
+    other = expected.set_column(
+        1, "y", pa.FixedShapeTensorArray.from_numpy_ndarray(np.zeros((3, 2), "f4"))
+    )
+
+    def found(table: pa.Table, is_killed: bool, again: int) -> list[str]:
+        return problems(Outcome(table, is_killed, again, ""), expected)
+
+    assert found(expected, True, 2) == []
+    assert found(expected, False, 0) == [
+        "no node was killed",
+        "nothing was begun again",
+    ]
+    assert found(expected.slice(1), True, 1) == [
+        "not every row is there once, in order"
+    ]
+    assert found(other, True, 1) == [
+        "results have other bits than those of one process"
+    ]
