@@ -81,15 +81,22 @@ class DynamicProgram(Program):
         return axes, min(1 << 30 if high is None else high for high in bounds)
 
     def _fixed_length(self, states: list[Parameter]) -> int | None:
-        """The length of caches, if the program says it."""
-        if not states:
-            return None
-        if self._row_axes is None and any(
-            isinstance(axis, Axis) for axis in states[0].shape
-        ):
-            return None
-        extent = states[0].shape[-2]
-        return extent if isinstance(extent, int) else None
+        """The length of caches, if the program says it.
+
+        Caches of a fixed length beside others that grow, or that are longer, are
+        windows or what a recurrence remembers: they do not end the context.
+        """
+        most = max((len(state.shape) for state in states), default=0)
+        lengths = []
+        for state in states:
+            rows = None if self._row_axes is None else self._row_axes[state.name]
+            extents = [e for axis, e in enumerate(state.shape) if axis != rows]
+            if any(isinstance(extent, Axis) for extent in extents):
+                return None
+            # Of the form of caches: [layers, batch, heads, length, width].
+            if len(state.shape) == most >= 2:
+                lengths.append(extents[-2])
+        return max((each for each in lengths if isinstance(each, int)), default=None)
 
     @property
     def batching(self) -> Batching:

@@ -6,10 +6,19 @@ from __future__ import annotations
 import dataclasses
 import math
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import numpy as np
 import pytest
-from support.bundles import CONTEXT, TEXT, VOCABULARY, Tiny, TinyBundle
+from support.bundles import (
+    CONTEXT,
+    TEXT,
+    VOCABULARY,
+    Tiny,
+    TinyBundle,
+    windowed_program,
+    write_bundle,
+)
 
 import corten.llm
 from corten.llm import LanguageModel, Sampling
@@ -63,6 +72,19 @@ def test_the_context_is_the_end(model: LanguageModel, tiny: Tiny) -> None:
         sequence.step()
     with pytest.raises(ValueError, match="512 tokens, and the context of 512"):
         model.sequence([5] * CONTEXT)
+
+
+@pytest.mark.parametrize("is_fixed", [False, True])
+def test_a_window_is_not_the_end(is_fixed: bool, tiny: Tiny, tmp_path: Path) -> None:
+    """A state of a fixed length comes first, and is shorter than the caches."""
+    program = windowed_program(tiny, is_fixed)
+    bundle = write_bundle(tmp_path / "windowed", model=tiny, program=program)
+    model = corten.llm.load(bundle.path, threads=1)
+    limit = CONTEXT // 2 if is_fixed else CONTEXT
+    assert model.max_context_length == limit
+    prompt = model.tokens_of(PROMPT)
+    sequence = model.sequence(prompt, ignore_eos=True)
+    assert run(sequence) == tiny.greedy(prompt, limit - len(prompt))
 
 
 def test_pieces_make_the_text(model: LanguageModel) -> None:

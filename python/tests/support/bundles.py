@@ -172,6 +172,23 @@ class Rows(Dynamic):
         return self.model.head(x)
 
 
+class Windowed(Dynamic):
+    """With another state before the caches: the last key of each layer, in a window."""
+
+    def forward(  # type: ignore[override]
+        self,
+        input_ids: torch.Tensor,
+        position_ids: torch.Tensor,
+        window: torch.Tensor,
+        k_cache: torch.Tensor,
+        v_cache: torch.Tensor,
+    ) -> torch.Tensor:
+        logits = super().forward(input_ids, position_ids, k_cache, v_cache)
+        total = position_ids.shape[1]
+        window[:, :, :, :1] = k_cache[:, :, :, total - 1 : total]
+        return logits
+
+
 class LoadEmbeddings(torch.nn.Module):
     def __init__(self, model: Tiny) -> None:
         super().__init__()
@@ -224,6 +241,28 @@ def _export(module: torch.nn.Module, args: tuple[Any, ...], shapes: Any = None) 
     with torch.no_grad():
         exported = torch.export.export(module, args, dynamic_shapes=shapes)
     return exported.run_decompositions(coreai_torch.get_decomp_table())
+
+
+def windowed_program(model: Tiny, is_fixed: bool) -> Any:
+    """With caches that grow, or of half of the context, behind a window of 16."""
+    cache = torch.zeros(LAYERS, 1, HEADS, CONTEXT // 2, WIDTH // HEADS)
+    args = (
+        torch.zeros(1, 3, dtype=torch.int32),
+        torch.arange(8, dtype=torch.int32)[None],
+        cache[:, :, :, :16].clone(),
+        cache,
+        cache.clone(),
+    )
+    auto = torch.export.Dim.DYNAMIC
+    state = {} if is_fixed else {3: auto}
+    converter = TorchConverter()
+    converter.add_exported_program(
+        _export(Windowed(model), args, ({1: auto}, {1: auto}, {}, state, state)),
+        input_names=["input_ids", "position_ids"],
+        state_names=["window", "keyCache", "valueCache"],
+        output_names=["logits"],
+    )
+    return converter.to_coreai()
 
 
 def dynamic_program(model: Tiny, batching: Batching = "none") -> Any:
@@ -326,13 +365,15 @@ def write_bundle(
     *,
     model: Tiny | None = None,
     batching: Batching = "none",
+    program: Any = None,
 ) -> TinyBundle:
-    """A bundle whose name is that of its folder."""
+    """A bundle whose name is that of its folder; ``program`` replaces its own."""
     model = model or Tiny()
     path.mkdir(parents=True, exist_ok=True)
-    program = (
-        dynamic_program(model, batching) if form == "dynamic" else static_program(model)
-    )
+    if program is None and form == "dynamic":
+        program = dynamic_program(model, batching)
+    elif program is None:
+        program = static_program(model)
     program.optimize()
     program.save_asset(path / f"{path.name}.aimodel")
     write_tokenizer(path / "tokenizer")
