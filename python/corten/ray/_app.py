@@ -36,7 +36,9 @@ def app(
     proxy, and more are told 503. ``precision`` is that of ``corten.load``.
 
     ``settings`` are those of ``corten serve``, as ``max_batch`` or ``timeout``;
-    ``options`` are Ray's for a deployment. Models are loaded by replicas, so each
+    ``options`` are Ray's for a deployment, and come before what is said here: of an
+    ``autoscaling_config`` and of ``ray_actor_options``, what they do not say stays.
+    With ``num_replicas`` nothing is scaled. Models are loaded by replicas, so each
     node has to see the files.
     """
     from ray import serve
@@ -58,18 +60,33 @@ def app(
         ).gateway
 
     server: Any = serve.ingress(build)()
-    deployment: Any = serve.deployment(
-        server,
-        name=name,
-        ray_actor_options={"num_cpus": num_cpus},
-        max_ongoing_requests=max(int(target_ongoing_requests * 4), 1),
-        max_queued_requests=max_queued_requests,
-        autoscaling_config={
-            "min_replicas": min_replicas,
-            "max_replicas": max_replicas,
-            "target_ongoing_requests": target_ongoing_requests,
+    chosen = _chosen(
+        {
+            "name": name,
+            "ray_actor_options": {"num_cpus": num_cpus},
+            "max_ongoing_requests": max(int(target_ongoing_requests * 4), 1),
+            "max_queued_requests": max_queued_requests,
+            "autoscaling_config": {
+                "min_replicas": min_replicas,
+                "max_replicas": max_replicas,
+                "target_ongoing_requests": target_ongoing_requests,
+            },
         },
-        **(options or {}),
+        options or {},
     )
+    deployment: Any = serve.deployment(server, **chosen)
     bound: Application = deployment.bind()
     return bound
+
+
+def _chosen(ours: dict[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
+    """What Ray is told: what a user says, and for the rest what we would."""
+    chosen = {**ours, **given}
+    for key in ("autoscaling_config", "ray_actor_options"):
+        if isinstance(given.get(key), Mapping):
+            chosen[key] = {**ours[key], **given[key]}
+    # Ray takes one or the other.
+    is_fixed = given.get("num_replicas") not in (None, "auto")
+    if is_fixed and "autoscaling_config" not in given:
+        del chosen["autoscaling_config"]
+    return chosen

@@ -8,6 +8,7 @@ import os
 import socket
 import subprocess
 import sys
+import threading
 import time
 import urllib.request
 from collections.abc import Callable, Iterator
@@ -369,6 +370,26 @@ def test_verify(cluster: Cluster) -> None:
         corten.ray.verify(["a"])
 
 
+def _ask(port: int, path: str, value: Any) -> Any:
+    request = urllib.request.Request(
+        f"http://127.0.0.1:{port}/{path}",
+        json.dumps(value).encode(),
+        {"Content-Type": "application/json"},
+    )
+    with urllib.request.urlopen(request, timeout=60) as answer:
+        return json.load(answer)
+
+
+def _infer(port: int, rows: pa.Table) -> Any:
+    """What pictures become."""
+    image = rows["image"].combine_chunks().to_numpy_ndarray()
+    inputs = [
+        {"name": name, "datatype": "FP32", "shape": array.shape, "data": array.tolist()}
+        for name, array in (("image", image), ("weight", rows["weight"].to_numpy()))
+    ]
+    return _ask(port, "v2/models/pictures/infer", {"inputs": inputs})["outputs"]
+
+
 def _answered(port: int) -> dict[str, str]:
     """How many pictures each replica has looked at, by when it was started."""
     found = {}
@@ -388,11 +409,6 @@ def test_app(cluster: Cluster, pictures: Path, data: Path, bundle: Path) -> None
 
     rows = pq.read_table(data).slice(0, 3)
     expected = Predictor(pictures)(rows)["score"].to_pylist()
-    image = rows["image"].combine_chunks().to_numpy_ndarray()
-    inputs = [
-        {"name": name, "datatype": "FP32", "shape": array.shape, "data": array.tolist()}
-        for name, array in (("image", image), ("weight", rows["weight"].to_numpy()))
-    ]
     port = _free_port()
     serve.start(http_options={"host": "127.0.0.1", "port": port})
     try:
@@ -401,22 +417,13 @@ def test_app(cluster: Cluster, pictures: Path, data: Path, bundle: Path) -> None
         )
         serve.run(app)
 
-        def ask(path: str, value: Any) -> Any:
-            request = urllib.request.Request(
-                f"http://127.0.0.1:{port}/{path}",
-                json.dumps(value).encode(),
-                {"Content-Type": "application/json"},
-            )
-            with urllib.request.urlopen(request, timeout=60) as answer:
-                return json.load(answer)
-
         prompt = {"model": "tiny", "prompt": "once", "temperature": 0, "max_tokens": 5}
-        (choice,) = ask("v1/completions", prompt)["choices"]
+        (choice,) = _ask(port, "v1/completions", prompt)["choices"]
         want = TextPredictor(bundle, max_tokens=5)({"prompt": np.array(["once"])})
         assert choice["text"] == want["generated"][0]
 
         def score(_: int) -> Any:
-            outputs = ask("v2/models/pictures/infer", {"inputs": inputs})["outputs"]
+            outputs = _infer(port, rows)
             (found,) = [each["data"] for each in outputs if each["name"] == "score"]
             return found
 
@@ -430,3 +437,67 @@ def test_app(cluster: Cluster, pictures: Path, data: Path, bundle: Path) -> None
         serve.shutdown()
     with pytest.raises(TypeError, match="needs a model"):
         corten.ray.app()
+
+
+def test_replicas_follow_the_load(cluster: Cluster, pictures: Path, data: Path) -> None:
+    """One, two while many ask at once, and one again."""
+    from ray import serve
+
+    def replicas() -> int:
+        (deployment,) = serve.status().applications["default"].deployments.values()
+        return deployment.replica_states.get("RUNNING", 0)
+
+    rows = pq.read_table(data).slice(0, 3)
+    scaling = {
+        "upscale_delay_s": 0.2,
+        "downscale_delay_s": 0.5,
+        "metrics_interval_s": 0.2,
+        "look_back_period_s": 1.0,
+    }
+    port = _free_port()
+    is_over = threading.Event()
+
+    def ask_again() -> None:
+        while not is_over.is_set():
+            _infer(port, rows)
+
+    # The proxy of another node would share the port, before it knows the routes.
+    serve.start(
+        proxy_location="HeadOnly", http_options={"host": "127.0.0.1", "port": port}
+    )
+    try:
+        options = {"autoscaling_config": scaling}
+        app = corten.ray.app(
+            pictures, max_replicas=2, target_ongoing_requests=1, options=options
+        )
+        serve.run(app)
+        assert replicas() == 1
+        with ThreadPoolExecutor(6) as threads:
+            asking = [threads.submit(ask_again) for _ in range(6)]
+            try:
+                wait_until(lambda: replicas() == 2)
+            finally:
+                is_over.set()
+        for each in asking:
+            each.result()
+        wait_until(lambda: replicas() == 1)
+    finally:
+        serve.shutdown()
+
+
+def test_options_of_deployments(pictures: Path) -> None:
+    """Those of Ray's come before ours, and leave what they do not say."""
+
+    def made(**options: Any) -> Any:
+        app = corten.ray.app(pictures, max_replicas=3, num_cpus=2, options=options)
+        return app._bound_deployment
+
+    actor = {"resources": {"gpu_free": 1}}
+    found = made(autoscaling_config={"min_replicas": 2}, ray_actor_options=actor)
+    scaling = found._deployment_config.autoscaling_config
+    assert (scaling.min_replicas, scaling.max_replicas) == (2, 3)
+    assert found.ray_actor_options == {"num_cpus": 2, **actor}
+    assert made(max_ongoing_requests=7).max_ongoing_requests == 7
+    fixed = made(num_replicas=4)
+    assert fixed.num_replicas == 4
+    assert fixed._deployment_config.autoscaling_config is None
