@@ -25,12 +25,17 @@ from corten.llm._dynamic import DynamicProgram
 
 TOKENS = 151_936
 STEPS = 10
+#: As many as OpenAI's service takes.
+BIAS = {500 * i: 1.0 for i in range(300)}
 SAMPLING: list[dict[str, Any]] = [
     {},
     {"temperature": 1.0},
     {"temperature": 0.7, "top_k": 50},
     {"temperature": 0.7, "top_p": 0.9, "repetition_penalty": 1.1},
     {"temperature": 0.7, "min_p": 0.05, "stop": ("never", "there")},
+    {"logprobs": 20},
+    {"temperature": 0.7, "presence_penalty": 0.5, "frequency_penalty": 0.5},
+    {"temperature": 0.7, "logit_bias": BIAS},
 ]
 #: Where most of the tokens have a chance.
 FLAT: list[dict[str, Any]] = [
@@ -39,6 +44,26 @@ FLAT: list[dict[str, Any]] = [
     {"temperature": 1.0, "top_k": 1000},
     {"temperature": 1.0, "top_k": 20_000, "top_p": 0.9},
     {"temperature": 1.0, "min_p": 1e-6},
+    {"logprobs": 20},
+    {"temperature": 1.0, "top_p": 0.9, "logprobs": 20},
+    {
+        "temperature": 1.0,
+        "top_p": 0.9,
+        "repetition_penalty": 1.1,
+        "presence_penalty": 0.5,
+        "frequency_penalty": 0.5,
+    },
+    {"temperature": 1.0, "top_p": 0.9, "logit_bias": BIAS},
+    {
+        "temperature": 1.0,
+        "top_k": 20_000,
+        "top_p": 0.9,
+        "repetition_penalty": 1.1,
+        "presence_penalty": 0.5,
+        "frequency_penalty": 0.5,
+        "logit_bias": BIAS,
+        "logprobs": 20,
+    },
 ]
 
 
@@ -91,6 +116,15 @@ def measure(
     return best
 
 
+def _described(sampling: dict[str, Any]) -> str:
+    """``top_k=50+...``; of a table, how long it is."""
+    shown = {
+        name: len(value) if isinstance(value, (dict, tuple)) else value
+        for name, value in sampling.items()
+    }
+    return "+".join(f"{name}={value}" for name, value in shown.items()) or "greedy"
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         prog="benchmarks.llm.overhead", description=__doc__
@@ -107,8 +141,8 @@ def main() -> None:
             for dtype in ("float32", "float16"):
                 seconds = measure(loaded, dtype, options.rounds, sampling, deviation)
                 line = {
-                    "sampling": "+".join(sampling) or "greedy",
-                    **({"flat": sampling} if is_flat else {}),
+                    "sampling": _described(sampling),
+                    "flat": is_flat,
                     "logits": dtype,
                     "us_per_token": round(seconds * 1e6, 1),
                 }

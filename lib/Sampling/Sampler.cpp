@@ -7,6 +7,7 @@
 #include <cassert>
 #include <cmath>
 #include <optional>
+#include <ranges>
 
 using namespace corten;
 using namespace corten::sampling;
@@ -58,20 +59,32 @@ bool TokenSampler::limitsCount() const {
   return options.topK > 0 && options.topK < row->values().size();
 }
 
-void TokenSampler::change(std::span<float> values) const {
+void TokenSampler::change(std::span<float> values) {
   auto repetition = float(options.repetitionPenalty);
+  changed.clear();
   for (auto [token, count] : counts) {
     if (size_t(token) >= values.size())
       continue;
     float &value = values[size_t(token)];
+    changed.emplace_back(size_t(token), value);
     value = value > 0 ? value / repetition : value * repetition;
     if (count != 0)
       value -= float(options.presencePenalty +
                      options.frequencyPenalty * double(count));
   }
-  for (auto [token, added] : options.bias)
-    if (size_t(token) < values.size())
-      values[size_t(token)] += float(added);
+  for (auto [token, added] : options.bias) {
+    if (size_t(token) >= values.size())
+      continue;
+    changed.emplace_back(size_t(token), values[size_t(token)]);
+    values[size_t(token)] += float(added);
+  }
+}
+
+/// Makes the row what the model said.
+void TokenSampler::changeBack() {
+  for (auto [token, value] : std::views::reverse(changed))
+    row->ownValues()[token] = value;
+  row->look();
 }
 
 /// Candidates have logits, and get weights.
@@ -137,6 +150,7 @@ TokenSampler::fewByWeights(double total) const {
 }
 
 int64_t TokenSampler::choose(const Logits &logits, double number) {
+  sum.reset();
   row->read(logits, changes());
   if (changes())
     change(row->ownValues());
@@ -148,6 +162,7 @@ int64_t TokenSampler::choose(const Logits &logits, double number) {
     return drawFrom(std::move(*few), number);
   bool isLimited = limitsCount() || options.topP < 1 || options.minP > 0;
   double total = row->weigh(float(factor()), isLimited);
+  sum = total;
   if (std::optional<std::vector<Candidate>> few = fewByWeights(total))
     return drawFrom(std::move(*few), number);
   if (limitsCount())
@@ -159,15 +174,33 @@ int64_t TokenSampler::choose(const Logits &logits, double number) {
   return int64_t(row->draw(number * total));
 }
 
+/// `sum` is that of all weights, where the largest one is 1.
+static TokenLogprobs describe(const Row &row, double sum, int64_t token,
+                              size_t count) {
+  double total = double(row.peak()) + std::log(sum);
+  TokenLogprobs result{double(row.values()[size_t(token)]) - total, {}};
+  for (const Candidate &candidate : row.largest(count))
+    result.top.emplace_back(candidate.token, double(candidate.value) - total);
+  return result;
+}
+
+std::pair<int64_t, TokenLogprobs>
+TokenSampler::chooseAndDescribe(const Logits &logits, double number,
+                                size_t count) {
+  int64_t token = choose(logits, number);
+  if (changes())
+    changeBack();
+  bool isWeighed = sum && !changes() && factor() == 1;
+  double all = isWeighed ? *sum : row->weigh(1, false);
+  return {token, describe(*row, all, token, count)};
+}
+
 TokenLogprobs sampling::tokenLogprobs(const Logits &logits, int64_t token,
                                       size_t count) {
   assert(token >= 0 && size_t(token) < logits.count && "no such token");
   static thread_local Row row;
   row.read(logits, false);
   row.look();
-  double total = double(row.peak()) + std::log(row.weigh(1, false));
-  TokenLogprobs result{double(row.values()[size_t(token)]) - total, {}};
-  for (const Candidate &candidate : row.largest(count))
-    result.top.emplace_back(candidate.token, double(candidate.value) - total);
-  return result;
+  double sum = row.weigh(1, false);
+  return describe(row, sum, token, count);
 }

@@ -9,6 +9,7 @@
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/pair.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 namespace nb = nanobind;
@@ -37,8 +38,10 @@ static sampling::Logits logitsOf(const Array &array) {
   return {array.data(), array.shape(0), typeOf(array)};
 }
 
-static std::pair<double, std::vector<std::pair<int64_t, double>>>
-tokenLogprobs(const Array &array, int64_t token, size_t count) {
+using Top = std::vector<std::pair<int64_t, double>>;
+
+static std::pair<double, Top> tokenLogprobs(const Array &array, int64_t token,
+                                            size_t count) {
   sampling::Logits logits = logitsOf(array);
   if (token < 0 || size_t(token) >= logits.count)
     throw nb::index_error("there is no such token");
@@ -71,7 +74,17 @@ void bindings::bindSampling(nb::module_ &module) {
           },
           nb::arg("logits"), nb::arg("number"),
           "A token; `number`, from 0 to 1, decides which of the possible "
-          "ones.");
+          "ones.")
+      .def(
+          "choose_and_describe",
+          [](TokenSampler &self, const Array &logits, double number,
+             size_t count) {
+            auto [token, found] =
+                self.chooseAndDescribe(logitsOf(logits), number, count);
+            return std::tuple(token, found.token, std::move(found.top));
+          },
+          nb::arg("logits"), nb::arg("number"), nb::arg("count"),
+          "A token with its log-probability, and the most probable ones.");
   module.def("token_logprobs", &tokenLogprobs, nb::arg("logits"),
              nb::arg("token"), nb::arg("count"),
              "The log-probability of a token, and the most probable ones.");

@@ -690,6 +690,10 @@ class TokenSampler:
         """A token that penalties are to know."""
     def choose(self, logits: npt.NDArray[Any], number: float) -> int:
         """A token; ``number``, from 0 to 1, decides which of the possible ones."""
+    def choose_and_describe(
+        self, logits: npt.NDArray[Any], number: float, count: int
+    ) -> tuple[int, float, list[tuple[int, float]]]:
+        """A token with its log-probability, and the most probable ones."""
 
 def token_logprobs(
     logits: npt.NDArray[Any], token: int, count: int

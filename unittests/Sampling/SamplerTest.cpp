@@ -239,3 +239,39 @@ TEST(SamplerTest, Logprobs) {
     }
   }
 }
+
+/// Of the logits as the model gave them, whatever was chosen from.
+template <typename T> static void expectDescribed(const Options &options) {
+  for (size_t size : kSizes) {
+    std::vector<float> row = normalRow(size, 0.5f);
+    std::vector<T> logits(row.begin(), row.end());
+    TokenSampler sampler(options), alone(options);
+    for (TokenSampler *each : {&sampler, &alone}) {
+      each->note(0, /*isGenerated=*/true);
+      each->note(int64_t(size) - 1, /*isGenerated=*/false);
+    }
+    for (double number : {0.1, 0.9}) {
+      auto [token, found] =
+          sampler.chooseAndDescribe(logitsOf(logits), number, 20);
+      EXPECT_EQ(token, alone.choose(logitsOf(logits), number));
+      TokenLogprobs wanted = tokenLogprobs(logitsOf(logits), token, 20);
+      EXPECT_EQ(found.token, wanted.token);
+      EXPECT_EQ(found.top, wanted.top);
+    }
+  }
+}
+
+TEST(SamplerTest, ChoicesWithLogprobs) {
+  std::map<int64_t, double> bias = {{0, 2.0}, {3, -1.0}, {70000, 9.0}};
+  for (const Options &options :
+       {Options{.temperature = 0}, Options{}, Options{.topK = 40},
+        Options{.topP = 0.9}, Options{.temperature = 0.7, .topP = 0.9},
+        Options{.temperature = 0.7, .minP = 0.1},
+        Options{.repetitionPenalty = 1.5, .presencePenalty = 1, .bias = bias},
+        Options{.topP = 0.9, .bias = bias},
+        Options{.temperature = 0, .bias = bias}}) {
+    expectDescribed<float>(options);
+    expectDescribed<Float16>(options);
+    expectDescribed<BFloat16>(options);
+  }
+}

@@ -51,6 +51,12 @@ struct Options {
   std::map<int64_t, double> bias = {};
 };
 
+struct TokenLogprobs {
+  double token;
+  /// The most probable tokens, in order.
+  std::vector<std::pair<int64_t, double>> top;
+};
+
 /// Chooses the tokens of one sequence.
 class TokenSampler {
 public:
@@ -65,13 +71,18 @@ public:
   /// A token; `number`, from 0 to 1, decides which of the possible ones. Draws
   /// follow the running sum in the order of tokens.
   int64_t choose(const Logits &logits, double number);
+  /// With log-probabilities, as tokenLogprobs() says them of these logits, for
+  /// less than both cost.
+  std::pair<int64_t, TokenLogprobs>
+  chooseAndDescribe(const Logits &logits, double number, size_t count);
 
 private:
   bool changes() const {
     return options.repetitionPenalty != 1 || options.presencePenalty != 0 ||
            options.frequencyPenalty != 0 || !options.bias.empty();
   }
-  void change(std::span<float> values) const;
+  void change(std::span<float> values);
+  void changeBack();
   bool limitsCount() const;
   std::optional<std::vector<Candidate>> fewByLogits() const;
   std::optional<std::vector<Candidate>> fewByWeights(double total) const;
@@ -84,12 +95,10 @@ private:
   std::unique_ptr<Row> row;
   /// The tokens that were there before, and how often they were generated.
   std::unordered_map<int64_t, int> counts;
-};
-
-struct TokenLogprobs {
-  double token;
-  /// The most probable tokens, in order.
-  std::vector<std::pair<int64_t, double>> top;
+  /// What the last change overwrote, in order.
+  std::vector<std::pair<size_t, float>> changed;
+  /// Of the weights of the last choice, if it needed them.
+  std::optional<double> sum;
 };
 
 /// The log-probability of a token, which there must be, and of the most

@@ -132,11 +132,21 @@ class Sampler:
 
     def choose(self, row: npt.NDArray[Any]) -> int:
         """A token, from a row of logits as the engine gives them."""
-        number = 0.0 if self._random is None else self._random()
-        token = self._native.choose(row, number)
+        token = self._native.choose(row, self._number())
         if self._notes:
             self._native.note(token, True)
         return token
+
+    def choose_and_describe(self, row: npt.NDArray[Any], count: int) -> TokenLogprob:
+        """The same, with the log-probabilities that ``describe`` gives."""
+        found = self._native.choose_and_describe(row, self._number(), count)
+        token, logprob, top = found
+        if self._notes:
+            self._native.note(token, True)
+        return TokenLogprob(token, logprob, tuple(top))
+
+    def _number(self) -> float:
+        return 0.0 if self._random is None else self._random()
 
 
 def describe(row: npt.NDArray[Any], token: int, count: int) -> TokenLogprob:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from corten.llm._cache import Cache
-from corten.llm._sampling import Sampler, Sampling, TokenLogprob, describe
+from corten.llm._sampling import Sampler, Sampling, TokenLogprob
 from corten.llm._tokenizer import StopStrings, TextStream
 
 if TYPE_CHECKING:
@@ -125,11 +125,13 @@ class Sequence:
             return Step()
         row, self._logits = self._logits, None
         assert row is not None
-        token = self._sampler.choose(row)
         logprob = None
-        if self.sampling.logprobs is not None:
-            logprob = describe(row, token, self.sampling.logprobs)
+        if self.sampling.logprobs is None:
+            token = self._sampler.choose(row)
+        else:
+            logprob = self._sampler.choose_and_describe(row, self.sampling.logprobs)
             self.logprobs.append(logprob)
+            token = logprob.token
         if token in self._ends:
             return self._finish("stop", token, logprob=logprob)
         return self._take(token, logprob)
