@@ -120,7 +120,8 @@ def serve(
         # whoever closes it must not be the one that is being asked.
         timeout_keep_alive=75,
         # Connections beyond it are told 503.
-        limit_concurrency=settings.max_connections,
+        # The one that asks is counted, and refused once there are so many.
+        limit_concurrency=settings.max_connections + 1,
         # For those who are still reading their answers.
         timeout_graceful_shutdown=math.ceil(settings.shutdown_timeout),
     )

@@ -275,6 +275,16 @@ class TestLoad:
         assert refused[1]["retry-after"] == "1"
         assert b"wait for slow already" in refused[2]
 
+    def test_too_many_clients(self, assets: dict[str, Path]) -> None:
+        """As many as are allowed are answered, and one more is not."""
+        with Server(assets["mean"], "--max-connections", "2") as server:
+            path = "/v2/health/live"
+            with connect(server):
+                assert ask(server, path)[0] == 200
+                with connect(server):
+                    wait_until(lambda: ask(server, path)[0] == 503)
+            wait_until(lambda: ask(server, path)[0] == 200)
+
     def test_timeouts(self, assets: dict[str, Path]) -> None:
         with Server(assets["slow"], "--concurrency", "1") as server:
             path = "/v2/models/slow/infer"
@@ -404,6 +414,16 @@ class TestOperation:
         assert request["path"] == "/v2/models/mean/infer"
         assert (request["status"], request["model"]) == (400, "mean")
         assert {"time", "level", "ms", "client"} <= set(request)
+
+    def test_only_this_machine_unless_told_otherwise(
+        self, assets: dict[str, Path]
+    ) -> None:
+        with Server(assets["mean"]) as server:
+            process = psutil.Process(server.pid)
+            (listening,) = process.net_connections()
+            assert listening.status == psutil.CONN_LISTEN
+            assert listening.laddr.ip == "127.0.0.1"
+            assert server.url == f"http://127.0.0.1:{listening.laddr.port}"
 
     def test_names(self, assets: dict[str, Path]) -> None:
         with Server(f"other={assets['mean']}") as server:
