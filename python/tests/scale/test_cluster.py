@@ -32,6 +32,7 @@ from corten.batch import Predictor, TextPredictor, _job, _run
 from corten.ray._batch import connected
 
 ROWS = 2000
+TEXTS = ["the cat", "a dog and a cat", "once"]
 _STORE = 100 << 20
 
 
@@ -128,13 +129,47 @@ def test_datasets(
 
 def test_prompts(cluster: Cluster, bundle: Path) -> None:
     """A bundle, of which each actor continues some."""
-    prompts = ["the cat", "a dog and a cat", "once"]
-    dataset = ray.data.from_arrow(pa.table({"prompt": prompts}))
+    dataset = ray.data.from_arrow(pa.table({"prompt": TEXTS}))
     found = corten.ray.predict(dataset, bundle, max_tokens=5, concurrency=1)
-    want = TextPredictor(bundle, max_tokens=5)(pa.table({"prompt": prompts}))
+    want = TextPredictor(bundle, max_tokens=5)(pa.table({"prompt": TEXTS}))
     rows = found.take_all()
-    assert [row["prompt"] for row in rows] == prompts
+    assert [row["prompt"] for row in rows] == TEXTS
     assert [row["generated"] for row in rows] == want["generated"].to_pylist()
+
+
+def test_texts_are_scored(cluster: Cluster, bundle: Path) -> None:
+    dataset = ray.data.from_arrow(pa.table({"text": TEXTS}))
+    found = corten.ray.predict(dataset, bundle, task="score", concurrency=1)
+    want = TextPredictor(bundle, "score")(pa.table({"text": TEXTS}))
+    rows = found.take_all()
+    assert [row["text"] for row in rows] == TEXTS
+    assert [row["perplexity"] for row in rows] == want["perplexity"].to_pylist()
+    for row, logprobs in zip(rows, want["logprobs"].to_pylist(), strict=True):
+        np.testing.assert_array_equal(row["logprobs"], np.float32(logprobs))
+
+
+def test_batch_of_a_bundle(cluster: Cluster, bundle: Path, tmp_path: Path) -> None:
+    """The command generates there what it generates here, and scores it."""
+    data = tmp_path / "prompts.parquet"
+    pq.write_table(pa.table({"prompt": TEXTS * 2, "text": TEXTS * 2}), data)
+    for task in (["--max-tokens", "5"], ["--task", "score"]):
+        found = []
+        for place in ([], ["--address", cluster.address]):
+            out = tmp_path / f"out-{len(place)}-{task[0]}"
+            options = ["--input", data, "--output", out, "--rows-per-file", "2"]
+            done = subprocess.run(
+                [sys.executable, "-m", "corten.batch", bundle, *options, *task, *place],
+                capture_output=True,
+                text=True,
+                timeout=180,
+                check=False,
+            )
+            assert done.returncode == 0, done.stderr
+            assert done.stdout.startswith("6 rows in 3 files; ")
+            files = sorted(out.glob("*.parquet"))
+            found.append([file.read_bytes() for file in files])
+            assert sum(pq.read_metadata(file).num_rows for file in files) == 6
+        assert found[0] == found[1]
 
 
 def test_map_batches(cluster: Cluster, pictures: Path, data: Path) -> None:
