@@ -13,6 +13,8 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Errno.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -79,23 +81,72 @@ makeFolderBeside(StringRef target) {
   return failure(target, std::make_error_code(std::errc::file_exists));
 }
 
-/// Whether there is nothing to lose at `target` but an asset, or a part of one.
-static bool isReplaceable(const std::string &target) {
-  fs::file_status status;
-  if (fs::status(target, status, /*follow=*/false))
-    return status.type() == fs::file_type::file_not_found;
-  if (!fs::is_directory(target))
-    return false;
-  if (fs::exists(target + "/main.mlirb"))
+/// Whether assets have entries of this name: those that this library writes,
+/// what a compiler adds for each kind of device (`main-h16g.odix`,
+/// `main-h16g-delegates`), and what a file manager leaves in every folder.
+static bool isOfAssets(StringRef name) {
+  if (name == "main.mlirb" || name == "main.hash" || name == "metadata.json")
     return true;
+  if (name == ".DS_Store" || name.starts_with("._") ||
+      name.ends_with(".debuginfo"))
+    return true;
+  return name.starts_with("main-") &&
+         (name.ends_with("-delegates") || name.ends_with(".hash") ||
+          name.ends_with(".mlirb") || name.ends_with(".odix"));
+}
+
+/// Whether the file is what an asset says about itself: others have files of
+/// this name as well.
+static bool isMetadataOfAsset(const std::string &path) {
+  if (!fs::is_regular_file(path))
+    return false;
+  llvm::ErrorOr<std::unique_ptr<llvm::MemoryBuffer>> text =
+      llvm::MemoryBuffer::getFile(path);
+  if (!text)
+    return false;
+  llvm::Expected<AssetMetadata> metadata = parseMetadata((*text)->getBuffer());
+  bool isIt = static_cast<bool>(metadata);
+  llvm::consumeError(metadata.takeError());
+  return isIt;
+}
+
+/// An error unless there is nothing to lose at `target` but an asset, or a part
+/// of one.
+static llvm::Error checkReplaceable(const std::string &target) {
+  auto refuse = [&](const llvm::Twine &what) {
+    return llvm::createStringError(target + ": " + what +
+                                   "; only force replaces it");
+  };
+  fs::file_status status;
+  if (std::error_code code = fs::status(target, status, /*follow=*/false)) {
+    if (status.type() == fs::file_type::file_not_found)
+      return llvm::Error::success();
+    return failure(target, code);
+  }
+  if (!fs::is_directory(target))
+    return refuse("what is there is no asset");
+  std::string foreign;
   std::error_code code;
+  bool hasMetadata = false;
   for (fs::directory_iterator entry(target, code), end; !code && entry != end;
        entry.increment(code)) {
     StringRef name = llvm::sys::path::filename(entry->path());
-    if (name != "metadata.json" && name != "main.hash")
-      return false;
+    hasMetadata |= name == "metadata.json";
+    // The first in the alphabet, whatever the order of the folder.
+    if (!isOfAssets(name) && (foreign.empty() || name < foreign))
+      foreign = name.str();
   }
-  return !code;
+  if (code)
+    return failure(target, code);
+  bool hasProgram = fs::is_regular_file(target + "/main.mlirb");
+  if (!foreign.empty())
+    return refuse(hasProgram
+                      ? "beside an asset it has " + llvm::json::fixUTF8(foreign)
+                      : "what is there is no asset");
+  if (!hasProgram && hasMetadata &&
+      !isMetadataOfAsset(target + "/metadata.json"))
+    return refuse("what is there is no asset");
+  return llvm::Error::success();
 }
 
 static StringRef withoutSlashes(StringRef path) {
@@ -111,10 +162,7 @@ llvm::Error corten::checkTarget(StringRef path, bool force) {
                                    ": the name of an asset ends in .aimodel");
   if (llvm::Error error = checkUtf8("the path", path))
     return error;
-  if (force || isReplaceable(path.str()))
-    return llvm::Error::success();
-  return llvm::createStringError(
-      path + ": what is there is no asset; only force replaces it");
+  return force ? llvm::Error::success() : checkReplaceable(path.str());
 }
 
 /// Puts `made` in the place of `target`. What was there goes to the place of

@@ -81,8 +81,9 @@ llvm::Error writeCode(aicode::AssetOp code, llvm::raw_ostream &stream);
 /// Writes the asset `path`, which has to end in `.aimodel`. It is made beside
 /// the target and takes its place in one step when all of it is on the disk, so
 /// that a failure or a crash leaves whatever was there before. What is there
-/// has to be an asset, unless it is replaced by force. What writers that were
-/// killed have left beside the target is removed.
+/// has to be an asset, with nothing else in its folder, unless it is replaced
+/// by force. What writers that were killed have left beside the target is
+/// removed.
 llvm::Error writeAsset(aicode::AssetOp code, const AssetMetadata &metadata,
                        llvm::StringRef path, SaveOptions options = {});
 

@@ -409,7 +409,7 @@ class TestConvert:
     def test_it_takes_the_place_of_what_is_there(
         self, classifier: Written, asset: Path
     ) -> None:
-        (asset / "extra").mkdir()
+        (asset / "main-h16g-delegates").mkdir()
         assert corten("convert", classifier.archive, "-o", asset).status == 0
         assert {file.name for file in asset.iterdir()} == {
             *("main.hash", "main.mlirb", "metadata.json")

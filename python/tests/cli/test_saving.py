@@ -27,6 +27,18 @@ def _file(path: Path) -> None:
     path.write_text("mine")
 
 
+def _others_metadata(path: Path) -> None:
+    """A file that is called like one of an asset."""
+    path.mkdir()
+    (path / "metadata.json").write_text('{"title": "mine"}')
+
+
+def _program_of_another(path: Path) -> None:
+    path.mkdir()
+    (path / "main.mlirb").mkdir()
+    (path / "metadata.json").write_text("[]")
+
+
 def _link(path: Path) -> None:
     path.symlink_to("nowhere")
 
@@ -38,7 +50,7 @@ def _empty(path: Path) -> None:
 def _half(path: Path) -> None:
     """What is left of a save of coreai-core that was ended."""
     path.mkdir()
-    (path / "metadata.json").write_text("{}")
+    (path / "metadata.json").write_text('{"assetVersion": "2.0"}')
 
 
 def _content(folder: Path) -> list[tuple[str, str]]:
@@ -48,7 +60,9 @@ def _content(folder: Path) -> list[tuple[str, str]]:
     )
 
 
-@pytest.mark.parametrize("make", [_folder, _file, _link])
+@pytest.mark.parametrize(
+    "make", [_folder, _file, _link, _others_metadata, _program_of_another]
+)
 def test_only_assets_are_replaced(
     make: Callable[[Path], None], classifier: Written, tmp_path: Path
 ) -> None:
@@ -78,6 +92,50 @@ def test_only_assets_are_replaced(
     corten.save(program, path)
     assert command("convert", classifier.archive, "-o", path).status == 0
     assert [file.name for file in tmp_path.iterdir()] == [path.name]
+
+
+@pytest.mark.parametrize("name", ["notes.txt", "main.py", "main-notes.txt", "data/"])
+def test_what_lies_beside_an_asset_is_not_replaced(
+    name: str, classifier: Written, asset: Path
+) -> None:
+    if name.endswith("/"):
+        (asset / name).mkdir()
+    (asset / name / "x" if name.endswith("/") else asset / name).write_text("mine")
+    before = {file: file.stat().st_ino for file in asset.rglob("*")}
+    message = f"{asset}: beside an asset it has {name.rstrip('/')}; only force repl"
+    for arguments in (["convert", classifier.archive], ["strip", asset]):
+        answer = command(*arguments, "-o", asset)
+        assert (answer.status, message in answer.err) == (2, True)
+    model = corten.open(classifier.path)
+    with pytest.raises(ValueError, match="beside an asset"):
+        model.save(asset)
+    program = (
+        TorchConverter()
+        .add_exported_program(export(torch.nn.ReLU(), (torch.ones(2),)))
+        .to_coreai()
+    )
+    with pytest.raises(RuntimeError, match="beside an asset"):
+        corten.save(program, asset)
+    assert {file: file.stat().st_ino for file in asset.rglob("*")} == before
+    corten.save(program, asset, force=True)
+    assert not (asset / name).exists()
+
+
+def test_what_belongs_to_an_asset_is_replaced_with_it(
+    classifier: Written, asset: Path
+) -> None:
+    """What a compiler for devices adds, and a file manager."""
+    for name in ("main-h16g.odix", "main-h16p.mlirb", "main-h16p.hash"):
+        (asset / name).write_text("")
+    for name in ("main-h16g-delegates", "main.debuginfo"):
+        (asset / name).mkdir()
+        (asset / name / "anything").write_text("")
+    for name in (".DS_Store", "._main.mlirb"):
+        (asset / name).write_text("")
+    assert command("convert", classifier.archive, "-o", asset).status == 0
+    assert {file.name for file in asset.iterdir()} == {
+        *("main.hash", "main.mlirb", "metadata.json")
+    }
 
 
 def test_force(classifier: Written, tmp_path: Path) -> None:
