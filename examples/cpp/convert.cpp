@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// convert IN.pt2 OUT.aimodel: a build step without Python.
+// convert IN.pt2 OUT.aimodel: a build step without Python. The asset shows
+// lines of the model, but not where it lies on this machine.
 
 #include "corten/API/Corten.h"
 
@@ -14,7 +15,7 @@ int main(int argc, char **argv) {
   corten::ProgramFile file;
   file.path = argv[1];
   corten::ConvertOptions options;
-  options.release = true;
+  options.sourcePaths = CORTEN_SOURCE_RELATIVE;
   corten::Result<corten::Model> model = corten::Model::convert({file}, options);
   if (!model) {
     std::cerr << "convert: " << model.error().message() << '\n';

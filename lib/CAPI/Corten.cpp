@@ -164,6 +164,22 @@ static ValueNames namesOf(const char *const *names,
   return result;
 }
 
+/// None for what is no value of the enumeration: the number is the caller's.
+static std::optional<SourcePaths> sourcePathsOf(int value) {
+  switch (value) {
+  case CORTEN_SOURCE_PACKAGES:
+    return SourcePaths::Packages;
+  case CORTEN_SOURCE_ABSOLUTE:
+    return SourcePaths::Absolute;
+  case CORTEN_SOURCE_RELATIVE:
+    return SourcePaths::Relative;
+  case CORTEN_SOURCE_HIDDEN:
+    return SourcePaths::Hidden;
+  default:
+    return std::nullopt;
+  }
+}
+
 CortenError *cortenConvert(const CortenProgramFile *const *files, size_t count,
                            const CortenConvertOptions *options,
                            CortenModel **model) {
@@ -189,6 +205,10 @@ CortenError *cortenConvert(const CortenProgramFile *const *files, size_t count,
   ConvertFilesOptions conversion;
   CortenConvertOptions how = take(options);
   conversion.release = how.release != 0;
+  std::optional<SourcePaths> paths = sourcePathsOf(how.sourcePaths);
+  if (!paths)
+    return fail("sourcePaths: no such value of CortenSourcePaths");
+  conversion.sourcePaths = *paths;
   conversion.optimize = how.optimize != 0;
   conversion.weights = capi::weightsOf(how);
   llvm::Expected<ConvertedFiles> converted = convertFiles(programs, conversion);

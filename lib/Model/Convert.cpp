@@ -5,6 +5,7 @@
 #include "corten/Conversion/AtenToCoreAI/Attach.h"
 #include "corten/Inspect/Archive.h"
 
+#include "llvm/ADT/SmallString.h"
 #include "llvm/Support/FileSystem.h"
 
 using namespace corten;
@@ -18,6 +19,15 @@ static void setFile(llvm::StringRef path, Pt2EntryPoint &entry) {
   } else {
     entry.file = path.str();
   }
+}
+
+/// Nothing where it is gone.
+static std::vector<std::string> currentFolder() {
+  llvm::SmallString<256> path;
+  if (llvm::sys::fs::current_path(path))
+    return {};
+  // The root ends in a slash already.
+  return {path == "/" ? "/" : (path + "/").str()};
 }
 
 Pt2EntryPoint corten::entryPointOf(const ProgramFile &file) {
@@ -39,6 +49,9 @@ corten::convertFiles(const std::vector<ProgramFile> &files,
     entryPoints.push_back(entryPointOf(file));
   ConversionOptions conversion;
   conversion.debugLocations = !options.release;
+  conversion.sourcePaths = options.sourcePaths;
+  if (options.sourcePaths == SourcePaths::Relative)
+    conversion.sourceRoots = currentFolder();
   conversion.assertions = options.assertions;
   conversion.progress = options.progress;
   llvm::Expected<std::unique_ptr<ConvertedModule>> converted =

@@ -201,8 +201,9 @@ void corten::bindings::bindInspect(nb::module_ &module) {
   module.def(
       "convert_files",
       [](const std::vector<ProgramFile> &files, bool release, bool optimize,
-         std::string weights, const TiedPairs &tied) {
+         std::string weights, const TiedPairs &tied, SourcePaths sourcePaths) {
         ConvertFilesOptions options;
+        options.sourcePaths = sourcePaths;
         options.release = release;
         options.optimize = optimize;
         options.weights = weightSource(std::move(weights), tied);
@@ -212,7 +213,7 @@ void corten::bindings::bindInspect(nb::module_ &module) {
                          std::move(converted.warnings));
       },
       nb::arg("files"), nb::arg("release"), nb::arg("optimize"),
-      nb::arg("weights"), nb::arg("tied"), Release(),
+      nb::arg("weights"), nb::arg("tied"), nb::arg("source_paths"), Release(),
       "A model, and warnings. Raises ValueError for what cannot be read or "
       "converted.");
 

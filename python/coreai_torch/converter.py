@@ -10,7 +10,7 @@ import threading
 import time
 from collections.abc import Callable, Collection, Hashable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import torch
 from coreai.authoring import Context
@@ -43,7 +43,13 @@ from coreai_torch.kernels import TorchMetalKernel
 from coreai_torch.kernels._kernel import NAMESPACE as _KERNEL_NAMESPACE
 from corten import _native
 from corten._program import finish
-from corten._text import path_text, utf8, value_names
+from corten._text import (
+    SourcePaths,
+    path_text,
+    source_paths_of,
+    utf8,
+    value_names,
+)
 
 if TYPE_CHECKING:
     from coreai.authoring import AIProgram
@@ -52,13 +58,6 @@ if TYPE_CHECKING:
     from corten._text import Names
 
 _UNSET: Any = object()
-
-_SOURCE_PATHS = {
-    "packages": _native.SourcePaths.PACKAGES,
-    "absolute": _native.SourcePaths.ABSOLUTE,
-    "relative": _native.SourcePaths.RELATIVE,
-    "hidden": _native.SourcePaths.HIDDEN,
-}
 
 
 def _source_roots() -> list[str]:
@@ -246,22 +245,17 @@ class TorchConverter:
         self,
         *,
         mode: Mode = Mode.DEBUG,
-        source_paths: Literal[
-            "packages", "absolute", "relative", "hidden"
-        ] = "packages",
+        source_paths: SourcePaths = "packages",
         verbose: bool | None = None,
         progress: bool | None = None,
     ) -> None:
         if not isinstance(mode, TorchConverter.Mode):
             msg = f"mode must be a TorchConverter.Mode, got {mode!r}"
             raise TypeError(msg)
-        if source_paths not in _SOURCE_PATHS:
-            msg = f"source_paths must be one of {list(_SOURCE_PATHS)}"
-            raise ValueError(msg)
         self._context = Context()
         #: Nobody else has seen the context yet.
         self._context_is_private = True
-        self._source_paths = source_paths
+        self._source_paths = source_paths_of(source_paths)
         self._verbose = verbose
         self._progress = progress
         self._debug_info_recorder = _DebugInfoRecorder(
@@ -682,8 +676,10 @@ class TorchConverter:
             converted = _native.convert(
                 entry_points,
                 recorder.config.include_stack_trace,
-                _SOURCE_PATHS[self._source_paths],
-                _source_roots() if self._source_paths == "relative" else [],
+                self._source_paths,
+                _source_roots()
+                if self._source_paths is _native.SourcePaths.RELATIVE
+                else [],
                 recorder.next_ids,
                 [kernel.describe() for kernel in self._kernels.values()],
                 list(lowerings),

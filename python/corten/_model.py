@@ -10,12 +10,19 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, TextIO, cast
 
 from corten import _native
-from corten._text import json_text, path_text, ties_of, utf8, value_names
+from corten._text import (
+    json_text,
+    path_text,
+    source_paths_of,
+    ties_of,
+    utf8,
+    value_names,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from corten._text import Names, StrPath
+    from corten._text import Names, SourcePaths, StrPath
     from corten._types import Diff, Finding, Info, Ops
 
 
@@ -197,6 +204,7 @@ def convert_pt2(
     optimize: bool = False,
     weights: StrPath | None = None,
     tied: Mapping[str, str] | None = None,
+    source_paths: SourcePaths = "packages",
     entry_points: Mapping[str, StrPath] | None = None,
 ) -> Model:
     """Convert programs that ``torch.export.save`` wrote, without torch.
@@ -207,7 +215,10 @@ def convert_pt2(
     from old names to new ones, in which a state that is a buffer is called by its
     path (``"layers.0.k"``). Where there are several entry points, they are a
     dictionary from entry points to such names. With ``release`` nothing says
-    which files and lines ops come from; ``optimize`` does what
+    which files and lines ops come from; ``source_paths`` says how files are shown
+    otherwise: those of packages as they are imported and others as they are, all as
+    they are (``"absolute"``), all relative to packages and the current folder
+    (``"relative"``), or not at all (``"hidden"``). ``optimize`` does what
     :meth:`Model.optimize` does. Weights stay in the files, which are
     mapped as long as the model lives. ``weights`` is a folder of safetensors files
     that they are in, by name: the programs may have been exported on the meta
@@ -251,7 +262,9 @@ def convert_pt2(
     ]
     folder = path_text(weights) if weights is not None else ""
     ties = ties_of(tied)
-    model, messages = _native.convert_files(files, release, optimize, folder, ties)
+    model, messages = _native.convert_files(
+        files, release, optimize, folder, ties, source_paths_of(source_paths)
+    )
     for message in messages:
         warnings.warn(message, stacklevel=2)
     return Model(model)

@@ -386,6 +386,7 @@ def convert_files(
     optimize: bool,
     weights: str,
     tied: Sequence[tuple[str, str]],
+    source_paths: SourcePaths,
 ) -> tuple[Model, list[str]]: ...
 def merge_models(models: Sequence[Model]) -> Model: ...
 def compare_models(

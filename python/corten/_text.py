@@ -6,12 +6,32 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
+
+from corten import _native
 
 StrPath = str | os.PathLike[str]
 
 #: Names for all values in order, or for some by what they are called.
 Names = Sequence[str] | Mapping[str, str]
+
+
+SourcePaths = Literal["packages", "absolute", "relative", "hidden"]
+
+_SOURCE_PATHS = {
+    "packages": _native.SourcePaths.PACKAGES,
+    "absolute": _native.SourcePaths.ABSOLUTE,
+    "relative": _native.SourcePaths.RELATIVE,
+    "hidden": _native.SourcePaths.HIDDEN,
+}
+
+
+def source_paths_of(value: str) -> _native.SourcePaths:
+    """Return what ``source_paths`` says."""
+    if value not in _SOURCE_PATHS:
+        msg = f"source_paths must be one of {list(_SOURCE_PATHS)}"
+        raise ValueError(msg)
+    return _SOURCE_PATHS[value]
 
 
 def utf8(text: str, what: str) -> str:

@@ -10,6 +10,7 @@
 #include "corten/Model/Convert.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/CrashRecoveryContext.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/JSON.h"
@@ -34,6 +35,7 @@ struct ConvertOptions {
   std::string output;
   WeightOptions weights;
   bool release = false;
+  std::string sourcePaths;
   bool optimize = false;
   bool asJson = false;
   bool quiet = false;
@@ -136,6 +138,11 @@ convertAndSave(const std::vector<ProgramFile> &files,
   Progress progress;
   ConvertFilesOptions conversion;
   conversion.release = options.release;
+  conversion.sourcePaths = llvm::StringSwitch<SourcePaths>(options.sourcePaths)
+                               .Case("absolute", SourcePaths::Absolute)
+                               .Case("relative", SourcePaths::Relative)
+                               .Case("hidden", SourcePaths::Hidden)
+                               .Default(SourcePaths::Packages);
   conversion.optimize = options.optimize;
   llvm::Expected<WeightSource> weights = options.weights.parse();
   if (!weights)
@@ -240,6 +247,14 @@ void tool::addConvert(CLI::App &app, int &exitCode, llvm::StringRef program) {
   options->weights.addTo(*command);
   command->add_flag("--release", options->release,
                     "Leave out source files, lines and module names");
+  command
+      ->add_option("--source-paths", options->sourcePaths,
+                   "How source files are shown: those of packages as they are "
+                   "imported and others as they are (the default), all as they "
+                   "are, all relative to packages and the current folder, or "
+                   "not at all")
+      ->type_name("packages|absolute|relative|hidden")
+      ->check(CLI::IsMember({"packages", "absolute", "relative", "hidden"}));
   command->add_flag("-O,--optimize", options->optimize,
                     "Bring the program into its simplest form, as corten "
                     "optimize does");

@@ -98,6 +98,8 @@ struct ConvertOptions {
   /// Weights that the folder has under another name only, because the model
   /// ties them, and those names.
   std::map<std::string, std::string> tied;
+  /// How debug information shows the files of the user's program.
+  CortenSourcePaths sourcePaths = CORTEN_SOURCE_PACKAGES;
 };
 
 /// How a program is printed.
@@ -169,7 +171,8 @@ public:
         options.optimize,
         tied.names.data(),
         tied.stored.data(),
-        tied.names.size()};
+        tied.names.size(),
+        options.sourcePaths};
     CortenModel *model = nullptr;
     if (CortenError *error =
             cortenConvert(all.data(), all.size(), &how, &model))

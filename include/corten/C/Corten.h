@@ -130,6 +130,17 @@ typedef struct CortenProgramFile {
   const char *const *stateOriginals;
 } CortenProgramFile;
 
+/** How debug information shows the files of the user's program. */
+typedef enum CortenSourcePaths {
+  /** Those of installed packages as "torch/nn/...", the others as they are. */
+  CORTEN_SOURCE_PACKAGES = 0,
+  CORTEN_SOURCE_ABSOLUTE = 1,
+  /** Below the current folder or where packages are, else the name alone. */
+  CORTEN_SOURCE_RELATIVE = 2,
+  /** Neither files nor lines. */
+  CORTEN_SOURCE_HIDDEN = 3
+} CortenSourcePaths;
+
 typedef struct CortenConvertOptions {
   size_t size; /**< sizeof(CortenConvertOptions) */
   /** Not 0: leave out source files, lines and module names. */
@@ -148,6 +159,7 @@ typedef struct CortenConvertOptions {
   const char *const *tiedNames;
   const char *const *tiedStored;
   size_t tiedCount;
+  CortenSourcePaths sourcePaths;
 } CortenConvertOptions;
 
 /**

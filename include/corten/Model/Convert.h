@@ -6,6 +6,7 @@
 #ifndef CORTEN_MODEL_CONVERT_H
 #define CORTEN_MODEL_CONVERT_H
 
+#include "corten/Conversion/AtenToCoreAI/Conversion.h"
 #include "corten/Conversion/AtenToCoreAI/ValueNames.h"
 #include "corten/Model/Model.h"
 #include "corten/Pt2/Convert.h"
@@ -29,6 +30,9 @@ struct ProgramFile {
 struct ConvertFilesOptions {
   /// Leave out where ops come from: no files, no lines, no module names.
   bool release = false;
+  /// How files of the user's program are shown; those that are shown relative
+  /// begin in the current folder, or where packages are installed.
+  SourcePaths sourcePaths = SourcePaths::Packages;
   /// Bring the program into its simplest form; see Model::optimize().
   bool optimize = false;
   /// Keep what the programs say that has to hold (`torch._check`): for a model

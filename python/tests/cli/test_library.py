@@ -49,7 +49,9 @@ def test_inspect(examples: Path, classifier: Written, tmp_path: Path) -> None:
 def test_convert(examples: Path, classifier: Written, tmp_path: Path) -> None:
     out = tmp_path / "out.aimodel"
     assert run(examples / "convert", classifier.archive, out).returncode == 0
-    assert corten("doctor", out).status == 0
+    findings = corten("doctor", "--json", out).json[0]["findings"]
+    assert "absolute-source-paths" not in [finding["check"] for finding in findings]
+    assert 'command.py":' in corten("print", "--locations", out).out
     done = run(examples / "convert", classifier.path / "main.mlirb", out)
     assert done.returncode == 2
     assert "main.mlirb" in done.stderr
@@ -177,6 +179,47 @@ def test_bytes_that_are_no_text(installed: Path, classifier: Written) -> None:
     error = library.cortenModelRenameEntryPoint(result, b"main", b"a\xff")
     assert "is not UTF-8" in message(error)
     library.cortenModelFree(result)
+
+
+class ConvertOptions(ctypes.Structure):
+    """CortenConvertOptions."""
+
+    _fields_ = (
+        ("size", ctypes.c_size_t),
+        ("release", ctypes.c_int),
+        ("weights", ctypes.c_char_p),
+        ("optimize", ctypes.c_int),
+        ("tiedNames", ctypes.c_void_p),
+        ("tiedStored", ctypes.c_void_p),
+        ("tiedCount", ctypes.c_size_t),
+        ("sourcePaths", ctypes.c_int),
+    )
+
+
+class ProgramFile(ctypes.Structure):
+    """CortenProgramFile, of a release that ends with `path`."""
+
+    _fields_ = (("size", ctypes.c_size_t), ("path", ctypes.c_char_p))
+
+
+def test_source_paths_of_no_name(installed: Path, classifier: Written) -> None:
+    library = ctypes.CDLL(str(next(installed.rglob("libcorten.so"))))
+    library.cortenErrorMessage.restype = ctypes.c_char_p
+    library.cortenConvert.restype = ctypes.c_void_p
+    size = ctypes.sizeof(ProgramFile)
+    file = ProgramFile(size=size, path=os.fsencode(classifier.archive))
+    files = (ctypes.POINTER(ProgramFile) * 1)(ctypes.pointer(file))
+    model = ctypes.c_void_p()
+    options = ConvertOptions(size=ctypes.sizeof(ConvertOptions), sourcePaths=4)
+    arguments = (files, ctypes.c_size_t(1), ctypes.byref(options), ctypes.byref(model))
+    error = library.cortenConvert(*arguments)
+    message = library.cortenErrorMessage(ctypes.c_void_p(error))
+    assert message == b"sourcePaths: no such value of CortenSourcePaths"
+    library.cortenErrorFree(ctypes.c_void_p(error))
+    # A caller of an older release has no such member.
+    options.size = ConvertOptions.sourcePaths.offset
+    assert library.cortenConvert(*arguments) is None
+    library.cortenModelFree(model)
 
 
 def test_threads(installed: Path, classifier: Written, tmp_path: Path) -> None:

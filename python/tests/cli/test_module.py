@@ -8,8 +8,10 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
+import torch
 from support import command
 from support.command import Written
 from support.command import corten as run
@@ -82,6 +84,40 @@ def test_convert_keeps_the_lines(classifier: Written) -> None:
         assert f'{SOURCE.name}":{number}:' in text
     released = corten.convert_pt2(classifier.archive, release=True)
     assert SOURCE.name not in released.text(locations=True)
+
+
+@pytest.mark.parametrize("how", ["packages", "absolute", "relative", "hidden"])
+def test_convert_shows_files_as_asked(
+    how: Any, classifier: Written, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """The command and the module show them alike."""
+    monkeypatch.chdir(SOURCE.parent)
+    path = tmp_path / "out.aimodel"
+    answer = run("convert", classifier.archive, "-o", path, "--source-paths", how)
+    assert answer.status == 0, answer.err
+    package = str(Path(torch.__file__).parents[1])
+    for model in (
+        corten.open(path),
+        corten.convert_pt2(classifier.archive, source_paths=how),
+    ):
+        text = model.text(locations=True)
+        assert (f'"{SOURCE}":' in text) == (how in ("packages", "absolute"))
+        assert (f'"{SOURCE.name}":' in text) == (how == "relative")
+        assert (f'"{package}/torch/nn/' in text) == (how == "absolute")
+        assert ('"torch/nn/modules/' in text) == (how in ("packages", "relative"))
+        assert (".py" in text) == (how != "hidden")
+    checks = [finding["check"] for finding in corten.doctor(path)]
+    assert ("absolute-source-paths" in checks) == (how in ("packages", "absolute"))
+
+
+def test_files_are_shown_in_four_ways(classifier: Written, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="source_paths must be one of"):
+        corten.convert_pt2(classifier.archive, source_paths="short")  # type: ignore
+    answer = run(
+        *("convert", classifier.archive, "-o", tmp_path / "out.aimodel"),
+        *("--source-paths", "short"),
+    )
+    assert (answer.status, "--source-paths" in answer.err) == (2, True)
 
 
 def test_convert_attaches_what_is_handed_over(classifier: Written) -> None:

@@ -45,7 +45,8 @@ enum class SourcePaths {
   Packages,
   /// As torch recorded them.
   Absolute,
-  /// Below one of the given roots where there is one, else the name alone.
+  /// Below one of the given roots, or where packages are installed, else the
+  /// name alone.
   Relative,
   /// Not at all: no files and no lines.
   Hidden,

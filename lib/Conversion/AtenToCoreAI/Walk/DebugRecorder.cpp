@@ -95,17 +95,18 @@ static StringRef pathInPackages(StringRef file) {
 std::string DebugRecorder::shownPath(StringRef file) const {
   if (options.sourcePaths == SourcePaths::Absolute)
     return file.str();
-  if (options.sourcePaths == SourcePaths::Packages) {
-    StringRef inside = pathInPackages(file);
+  StringRef inside = pathInPackages(file);
+  if (options.sourcePaths == SourcePaths::Packages)
     return (inside.empty() ? file : inside).str();
-  }
   StringRef best;
   for (StringRef root : options.sourceRoots)
     if (file.starts_with(root) && root.size() > best.size())
       best = root;
-  return (best.empty() ? llvm::sys::path::filename(file)
-                       : file.drop_front(best.size()))
-      .str();
+  // An environment may lie below a root, and one of another machine below none.
+  StringRef below = file.drop_front(best.size());
+  if (!inside.empty() && (best.empty() || inside.size() < below.size()))
+    return inside.str();
+  return (best.empty() ? llvm::sys::path::filename(file) : below).str();
 }
 
 unsigned DebugRecorder::lineOf(const SourceLocation &frame) {
