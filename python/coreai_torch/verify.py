@@ -21,6 +21,7 @@ from coreai_torch.debugging._reference import decomposed, find_reference
 from coreai_torch.debugging._two_runs import Run
 from corten._judging import Comparison
 from corten._progress import Progress
+from corten._text import entrypoint_of
 from corten._verification import SIGNS, Outcome, severity
 
 if TYPE_CHECKING:
@@ -248,13 +249,14 @@ def verify(
     *,
     atol: float | None = None,
     rtol: float | None = None,
-    entry_point: str = "main",
+    entrypoint: str | None = None,
     folder: str | Path = ".",
     output: TextIO | None = None,
     quiet: bool = False,
     backend: str | None = None,
     precision: str | None = None,
     expected: Mapping[str, Any] | None = None,
+    entry_point: str | None = None,
 ) -> Verification:
     """Compare a model with what it was converted to, value by value.
 
@@ -273,7 +275,7 @@ def verify(
         atol: Absolute tolerance.
         rtol: Relative tolerance. Where neither is given the element type
             decides, relative to the largest element of a value.
-        entry_point: The graph of the program that the model is.
+        entrypoint: The graph of the program that the model is; ``main`` by default.
         folder: Where the script is written.
         output: Where the table goes; the standard output by default.
         quiet: Whether no table is written, and no bar is shown on a terminal.
@@ -285,9 +287,10 @@ def verify(
             meant, none is narrowed down.
         expected: What outputs, states and nodes should be, by name, where that is
             not what the model gives: arrays that somebody else recorded.
+        entry_point: An older spelling of ``entrypoint``.
 
     Raises:
-        TypeError: If ``model`` is neither.
+        TypeError: If ``model`` is neither, or both spellings are given.
         ValueError: If the inputs do not fit, the path is no asset, the program is
             that of another model or has no debug information, or the back end
             that was asked for cannot run it.
@@ -300,8 +303,14 @@ def verify(
             f"got {type(model).__name__}"
         )
         raise TypeError(msg)
+    entrypoint = entrypoint_of(entrypoint, entry_point, "entry_point")
     comparing = Comparing(
-        entry_point, Tolerance(rtol, atol), backend, precision, expected or {}, folder
+        entrypoint or "main",
+        Tolerance(rtol, atol),
+        backend,
+        precision,
+        expected or {},
+        folder,
     )
     with Progress(not quiet and not is_set(QUIET_VARIABLE)) as progress:
         result = comparing.compare(model, program, inputs, progress)

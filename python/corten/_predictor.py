@@ -14,7 +14,7 @@ from corten._alone import alone_with
 from corten._columns import Array, Rows
 from corten._engine import load
 from corten._native import Axis
-from corten._text import path_text
+from corten._text import entrypoint_of, path_text
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -133,7 +133,7 @@ class Predictor:
 
     Args:
         path: An asset, a plan or an archive.
-        function: Which one; not needed if there is one, or one called ``main``.
+        entrypoint: Which function; not needed if there is one, or one called ``main``.
         columns: From names of inputs to those of columns, where they differ.
         outputs: Which outputs become columns; a mapping also says how they are
             called.
@@ -147,12 +147,13 @@ class Predictor:
         precision: As for :func:`corten.load`.
         tensors: What tensors are in tables of Arrow's: ``"tensor"`` columns of a
             fixed shape, or nested ``"list"`` columns.
+        function: An older spelling of ``entrypoint``.
     """
 
     def __init__(
         self,
         path: StrPath,
-        function: str | None = None,
+        entrypoint: str | None = None,
         *,
         columns: Mapping[str, str] | None = None,
         outputs: Sequence[str] | Mapping[str, str] | None = None,
@@ -161,6 +162,7 @@ class Predictor:
         threads: int | None = None,
         precision: Precision | None = None,
         tensors: Literal["tensor", "list"] = "tensor",
+        function: str | None = None,
     ) -> None:
         if tensors not in ("tensor", "list"):
             msg = f"tensors must be 'tensor' or 'list', got {tensors!r}"
@@ -169,7 +171,7 @@ class Predictor:
             msg = f"rows_per_call must be at least 1, got {rows_per_call}"
             raise ValueError(msg)
         self.path = path_text(path)
-        self._name = function
+        self._name = entrypoint_of(entrypoint, function, "function")
         self._columns = dict(columns or {})
         self._chosen = outputs
         self._constants = {k: np.asarray(v) for k, v in (constants or {}).items()}

@@ -34,6 +34,16 @@ def source_paths_of(value: str) -> _native.SourcePaths:
     return _SOURCE_PATHS[value]
 
 
+def entrypoint_of(entrypoint: str | None, older: str | None, name: str) -> str | None:
+    """Return what ``entrypoint`` says, or the parameter that it was called before."""
+    if older is None:
+        return entrypoint
+    if entrypoint is not None:
+        msg = f"entrypoint and {name}, its older spelling, are both given"
+        raise TypeError(msg)
+    return older
+
+
 def utf8(text: str, what: str) -> str:
     """Return ``text``; raise ``ValueError`` if it has no form in UTF-8."""
     try:

@@ -182,6 +182,8 @@ static llvm::json::Value jsonOf(const BenchOptions &options,
         {"items_per_second", work.items * 1000 / one.percentile(0.5)},
         {"times_ms", llvm::json::Array(one.times)}});
   return llvm::json::Object{{"path", options.call.path},
+                            {"entrypoint", session.function->name()},
+                            // What it was called before.
                             {"function", session.function->name()},
                             {"items", work.items},
                             {"unit", work.unit},

@@ -152,6 +152,7 @@ static void printTree(const StepCollector &collector) {
 }
 
 static llvm::json::Value jsonOf(const ProfileOptions &options,
+                                const Session &session,
                                 const StepCollector &collector) {
   llvm::json::Array steps;
   double calls = double(collector.numCalls());
@@ -169,6 +170,7 @@ static llvm::json::Value jsonOf(const ProfileOptions &options,
                            {"operations", llvm::json::Array(step->operations)},
                            {"depth", step->depth}});
   return llvm::json::Object{{"path", options.call.path},
+                            {"entrypoint", session.function->name()},
                             {"rounds", collector.numCalls()},
                             {"ms", perCall(collector, collector.nanoseconds())},
                             {"steps", std::move(steps)}};
@@ -208,7 +210,7 @@ static llvm::Error runProfile(const ProfileOptions &options) {
     if (llvm::Error error = writeJson(options.trace, collector.trace()))
       return error;
   if (options.asJson)
-    printJson(jsonOf(options, collector));
+    printJson(jsonOf(options, *session, collector));
   else if (options.asTree)
     printTree(collector);
   else

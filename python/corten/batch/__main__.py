@@ -158,7 +158,7 @@ def _job_options(chosen: argparse.Namespace) -> Options:
     from corten.batch._job import Options
 
     return Options(
-        function=chosen.entrypoint,
+        entrypoint=chosen.entrypoint,
         columns=_pairs(chosen.columns, "--columns"),
         outputs=_pairs(chosen.outputs, "--outputs") or None,
         text={

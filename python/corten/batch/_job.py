@@ -43,7 +43,7 @@ class Tables(Protocol):
 class Options:
     """What decides what comes out."""
 
-    function: str | None = None
+    entrypoint: str | None = None
     columns: Mapping[str, str] = field(default_factory=dict)
     #: None: all of them.
     outputs: Mapping[str, str] | None = None
@@ -91,7 +91,7 @@ def tables_of(asset: str, options: Options, threads: int | None) -> Tables:
     Raises ``ValueError`` for options that the model does not have.
     """
     if is_bundle(asset):
-        for name in ("function", "outputs"):
+        for name in ("entrypoint", "outputs"):
             if getattr(options, name) is not None:
                 msg = f"{asset} is a bundle, which has no --{name}"
                 raise ValueError(msg)
@@ -109,7 +109,7 @@ def tables_of(asset: str, options: Options, threads: int | None) -> Tables:
         raise ValueError(msg)
     return Predictor(
         asset,
-        options.function,
+        options.entrypoint,
         columns=options.columns,
         outputs=options.outputs,
         rows_per_call=options.batch_size,
@@ -146,10 +146,13 @@ class Job:
         self.asset = asset.resolve()
         self.output = output.resolve()
         self.options = options
+        # Jobs that a release began in which it was called a function go on.
+        named = {"function": options.entrypoint, **asdict(options)}
+        del named["entrypoint"]
         self._identity = {
             "version": _VERSION,
             "asset": digest_of(self.asset),
-            "options": json.loads(json.dumps(asdict(options))),
+            "options": json.loads(json.dumps(named)),
         }
         self._inputs: dict[str, dict[str, Any]] = {}
         self.parts = [part for path in inputs for part in self._divide(path.resolve())]

@@ -53,7 +53,7 @@ def profile(*arguments: str | Path) -> Any:
 
 def test_steps(asset: Path) -> None:
     result = profile(asset, "--json", "--rounds", "5").json
-    assert result["rounds"] == 5
+    assert (result["entrypoint"], result["rounds"]) == ("main", 5)
     steps = result["steps"]
     assert 0 < sum(step["ms"] for step in steps) <= result["ms"]
     times = [step["ms"] for step in steps]

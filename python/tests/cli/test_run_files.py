@@ -234,7 +234,12 @@ def test_bench(model: Path) -> None:
     answer = corten("bench", *given, "--threads", "1,2", "--rounds", "20", "--json")
     assert answer.status == 0, answer.err
     result = answer.json
-    assert (result["function"], result["items"], result["unit"]) == ("main", 8, "items")
+    assert result["function"] == result["entrypoint"]
+    assert (result["entrypoint"], result["items"], result["unit"]) == (
+        "main",
+        8,
+        "items",
+    )
     assert [run["threads"] for run in result["runs"]] == [1, 2]
     for run in result["runs"]:
         times = run["times_ms"]

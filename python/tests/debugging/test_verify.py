@@ -737,7 +737,12 @@ def test_wrong_arguments():
     with pytest.raises(ValueError, match="no input 'y'"):
         verify(subject.exported, subject.program, {"y": torch.zeros(1)})
     with pytest.raises(ValueError, match="no graph 'nope'"):
+        verify(subject.exported, subject.program, subject.args, entrypoint="nope")
+    # What it was called before.
+    with pytest.raises(ValueError, match="no graph 'nope'"):
         verify(subject.exported, subject.program, subject.args, entry_point="nope")
+    with pytest.raises(TypeError, match="older spelling"):
+        verify(subject.exported, entrypoint="main", entry_point="main")
     strip_debug_info(subject.program)
     with pytest.raises(ValueError, match=r"TorchConverter\.Mode\.DEBUG"):
         verify(subject.exported, subject.program, subject.args)

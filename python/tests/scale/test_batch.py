@@ -91,6 +91,8 @@ def test_results_are_in_order(
     manifest = json.loads((out / "manifest.json").read_text())
     assert manifest["finished"]
     assert manifest["inputs"][str(data)]["rows"] == ROWS
+    # What `entrypoint` was called when the first jobs were begun.
+    assert next(iter(manifest["options"])) == "function"
 
 
 def test_begun_again(pictures: Path, data: Path, tmp_path: Path) -> None:

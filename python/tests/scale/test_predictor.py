@@ -168,7 +168,12 @@ def test_names(pictures: Path, table: pa.Table, expected: dict[str, Any]) -> Non
     with pytest.raises(ValueError, match="has no output 'other'; it has 'probs'"):
         Predictor(pictures, outputs=["other"], constants=constants)(renamed)
     with pytest.raises(ValueError, match="no function 'other'; it has 'main'"):
-        Predictor(pictures, "other")(renamed)
+        Predictor(pictures, entrypoint="other")(renamed)
+    # What it was called before, and its place.
+    with pytest.raises(ValueError, match="no function 'other'; it has 'main'"):
+        Predictor(pictures, function="other")(renamed)
+    with pytest.raises(TypeError, match="older spelling"):
+        Predictor(pictures, "main", function="main")
     with pytest.raises(ValueError, match=r"nothing\.aimodel"):
         Predictor("nothing.aimodel")(renamed)
 
