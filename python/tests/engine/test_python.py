@@ -71,6 +71,32 @@ def counter() -> Any:
 X = torch.arange(24.0).reshape(3, 8) / 10 - 1
 
 
+class Wide(torch.nn.Module):
+    def forward(
+        self, x: torch.Tensor, y: torch.Tensor
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        return x * 2, y * 2
+
+
+@pytest.mark.filterwarnings("ignore:.*float64")
+def test_64_bit_types_are_those_of_32_bits() -> None:
+    exported = export(Wide(), (torch.arange(3), torch.zeros(3, dtype=torch.float64)))
+    function = corten.compile(convert(exported, input_names=["x", "y"]))["main"]
+    assert [parameter.dtype for parameter in function.inputs] == ["int32", "float32"]
+    assert [parameter.dtype for parameter in function.outputs] == ["int32", "float32"]
+    x, y = np.arange(3), np.ones(3)
+    with pytest.raises(ValueError, match=r"'x' is si64\[3\], and has to be si32\[3\]"):
+        function(x, y.astype(np.float32))
+    with pytest.raises(ValueError, match=r"'y' is f64\[3\], and has to be f32\[3\]"):
+        function(x.astype(np.int32), y)
+    for outputs in (
+        function(x.astype(np.int32), y.astype(np.float32)),
+        function(torch.arange(3).int(), torch.ones(3)),
+    ):
+        found = [output.numpy().tolist() for output in outputs.values()]
+        assert found == [[0, 2, 4], [2, 2, 2]]
+
+
 def test_a_model_says_what_it_takes(program: Any) -> None:
     model = corten.compile(program)
     assert list(model) == list(model.functions) == ["main"]
