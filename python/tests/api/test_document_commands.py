@@ -118,15 +118,20 @@ INSTEAD = [
         "build/dev/bin/corten compile --help",
     ),
     Instead(
-        r"build/dev/runtime/benchmarks/calls/(corten-bench-calls) .*",
+        r"build/dev/runtime/benchmarks/\w+/(corten-bench-\w+) .*",
         "it measures, and the target is not built by default",
         r"ninja -C build/dev -t query \1",
     ),
     Instead(
-        r"PYTHONPATH=python \.venv/bin/python -m (benchmarks\.\w+)",
+        r"(?:PYTHONPATH=python )?(?:\.venv/bin/)?python -m (benchmarks\.[\w.]+)( .*)?",
         "it measures for minutes",
         r"""PYTHONPATH=python .venv/bin/python -c \
   'import importlib.util as u, sys; sys.exit(u.find_spec("\1") is None)'""",
+    ),
+    Instead(
+        r"(benchmarks/setup-peers)( .*)?",
+        "it installs packages in environments of their own",
+        r"bash -n \1",
     ),
     Instead(
         r"\.\./build/runtime/tools/(corten-run-plan) model\.cplan n=128",
@@ -191,7 +196,11 @@ def script(block: str) -> str:
 def is_of_the_repository(block: str) -> bool:
     """Whether it is meant for a clone of it, and not for files of the reader's."""
     return bool(
-        re.search(r"^(make|cmake|ninja|cd runtime)\b|scripts/|\.venv/", block, re.M)
+        re.search(
+            r"^(make|cmake|ninja|cd runtime)\b|scripts/|\.venv/|benchmarks[./]",
+            block,
+            re.M,
+        )
     )
 
 
@@ -248,6 +257,22 @@ def test_every_page_with_commands_is_here() -> None:
     with_commands = {page.name for page in PAGES if blocks(page)}
     assert {"cli.md", "viewer.md", "CONTRIBUTING.md"} <= with_commands
     assert len(ALL) > 30
+
+
+def test_no_command_is_hidden() -> None:
+    """Blocks that say nothing of their language are what somebody sees."""
+    command = re.compile(
+        r"(\S*/)?(corten|python3?|pip|make|ninja|cmake|setup-peers) |(import|from) \w"
+    )
+    fence = re.compile(r"^ *```(\w*)\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
+    hidden = [
+        f"{page.name}: {line}"
+        for page in PAGES
+        for kind, block in fence.findall(page.read_text())
+        for line in lines(block)
+        if kind in ("", "text") and command.match(line)
+    ]
+    assert hidden == []
 
 
 @pytest.mark.parametrize("instead", INSTEAD, ids=lambda instead: instead.command)

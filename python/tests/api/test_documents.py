@@ -14,9 +14,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from support.bundles import write_bundle
 from support.command import CORTEN, ROOT
 
-LLVM = Path("/usr/lib/llvm-22/include")
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 
@@ -50,8 +50,24 @@ def test_there_is_something_to_run():
     assert {"README.md", "docs/converter.md", "docs/debugging.md"} <= names
 
 
+def test_languages():
+    """What would be run by nobody if it were called otherwise."""
+    kinds = {kind for document in DOCUMENTS for kind, _ in blocks(document)}
+    known = {"python", "sh", "cpp", "c", "cmake", "json", "text", ""}
+    assert kinds <= known
+    text = "".join(
+        text
+        for document in DOCUMENTS
+        for kind, text in blocks(document)
+        if kind in ("", "text")
+    )
+    assert not re.search(r"^(import \w|from \w+ import|\w+ = .*\()", text, re.M)
+
+
 @pytest.mark.parametrize("document", WITH_CODE, ids=lambda d: str(d.relative_to(ROOT)))
 def test_document(document, tmp_path):
+    if "qwen3-0.6b" in code_of(document, "python"):
+        write_bundle(tmp_path / "qwen3-0.6b")
     pasted = tmp_path / "pasted.py"
     pasted.write_text(code_of(document, "python"))
     run([sys.executable, pasted], tmp_path)
@@ -60,32 +76,6 @@ def test_document(document, tmp_path):
     commands = [text for kind, text in blocks(document) if kind == "sh"]
     if commands and commands[0].startswith("corten "):
         run(["bash", "-ec", commands[0]], tmp_path)
-
-
-@pytest.mark.parametrize(
-    ("kind", "compiler", "flags"),
-    [("cpp", "clang++-22", "-std=c++20"), ("c", "clang-22", "-std=c11")],
-)
-@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda d: str(d.relative_to(ROOT)))
-def test_c_and_cpp(document, kind, compiler, flags, tmp_path):
-    code = code_of(document, kind)
-    # A row of a table, or a command, is no program.
-    if "#include" not in code:
-        return
-    pasted = tmp_path / f"pasted.{kind}"
-    pasted.write_text(code)
-    ours = [ROOT / "include", ROOT / "runtime/include", ROOT / "build/dev/include"]
-    folders = [*ours, LLVM]
-    run(
-        [
-            compiler,
-            "-fsyntax-only",
-            flags,
-            *(f"-I{folder}" for folder in folders),
-            pasted,
-        ],
-        tmp_path,
-    )
 
 
 def test_every_page_is_in_the_index():
