@@ -15,6 +15,9 @@ what SHA-256 takes for the bytes that were read. `ratio` is the time of the
 conversion to that of the read and the write together. None of the weights are in
 the cache of the kernel when something is timed.
 
+The exit status is 1 where a process had more memory of its own than 1 GiB and the
+graph, which is what the asset has besides the weights (`graph_mib`).
+
 Weights are noise. With `--sparse` they are files with a page of noise at the
 beginning of each, so that the input takes no disk, and reading it no transfer:
 for sizes that would not fit twice. The asset takes the disk that it takes. All is
@@ -46,6 +49,8 @@ _PER_FILE = 16
 _BLOCK = 16 << 20
 _COMMAND = Path(__file__).parents[2] / "build/dev/bin/corten"
 _WAYS = ("folder", "command", "mapped")
+#: What a process may have in memory of its own, besides the graph.
+_LIMIT_MIB = 1024
 
 
 def _names(count: int) -> list[str]:
@@ -249,10 +254,11 @@ def _measure_way(way: str, folder: Path, gibibytes: int) -> dict[str, Any]:
         text=True,
         check=True,
     )
+    graph = (folder / "model.aimodel" / "main.mlirb").stat().st_size - (gibibytes << 30)
     shutil.rmtree(folder / "model.aimodel")
     result: dict[str, Any] = json.loads(answer.stdout.splitlines()[-1])
     ratio = result["total_s"] / (plain["read_s"] + plain["write_s"])
-    return {**result, **plain, "ratio": ratio}
+    return {**result, **plain, "ratio": ratio, "graph_mib": max(graph, 0) >> 20}
 
 
 def measure(gibibytes: int, sparse: bool) -> dict[str, Any]:
@@ -272,16 +278,38 @@ def measure(gibibytes: int, sparse: bool) -> dict[str, Any]:
     return result
 
 
-if __name__ == "__main__":
+def too_large(result: dict[str, Any]) -> list[str]:
+    """What is wrong with the memory of a size."""
+    return [
+        f"{result['gibibytes']} GiB, {way}: {result[way]['anonymous_mib']} MiB of "
+        f"anonymous memory, and no more than {limit} were promised"
+        for way in _WAYS
+        if result[way]["anonymous_mib"]
+        > (limit := _LIMIT_MIB + result[way]["graph_mib"])
+    ]
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Measure what is asked for; return 1 where it took too much memory."""
     parser = argparse.ArgumentParser(description="Models larger than memory.")
     parser.add_argument("gibibytes", type=int, nargs="*", default=[8])
     parser.add_argument("--sparse", action="store_true", help="weights with holes")
     parser.add_argument("--way", choices=_WAYS, help=argparse.SUPPRESS)
     parser.add_argument("--folder", type=Path, help=argparse.SUPPRESS)
-    given = parser.parse_args()
+    given = parser.parse_args(arguments)
+    wrong = []
     for size in given.gibibytes:
         if given.way:
             count = (size << 30) // _LAYER
             print(json.dumps(_convert(given.way, given.folder, count)))
         else:
-            print(json.dumps(measure(size, given.sparse)), flush=True)
+            result = measure(size, given.sparse)
+            print(json.dumps(result), flush=True)
+            wrong += too_large(result)
+    for line in wrong:
+        print(line, file=sys.stderr)
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
