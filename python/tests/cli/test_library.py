@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import subprocess
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -28,6 +29,23 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def examples(installed: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return build_examples("cpp", installed, tmp_path_factory.mktemp("examples"))
+
+
+def test_completion_and_manual_are_installed(installed: Path) -> None:
+    """Where shells and `man` look for them below a prefix."""
+    share = installed / "share"
+    for made, *arguments in (
+        ("bash-completion/completions/corten", "completion", "bash"),
+        ("zsh/site-functions/_corten", "completion", "zsh"),
+        ("fish/vendor_completions.d/corten.fish", "completion", "fish"),
+        ("man/man1/corten.1", "manual"),
+    ):
+        assert (share / made).read_text() == corten(*arguments).out
+    shell = "source bash-completion/completions/corten; complete -p corten"
+    done = subprocess.run(
+        ["bash", "-c", shell], cwd=share, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.endswith(" corten\n")
 
 
 def test_inspect(examples: Path, classifier: Written, tmp_path: Path) -> None:
