@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test test-release nightly conformance \
+.PHONY: help setup build demo test test-release nightly weekly conformance \
   compatibility opinfo architectures opcounts supported kernels schemas options fuzz lint tidy bench wheel clean
 
 # Extra arguments for pytest: make test PYTEST_ARGS='-k conv'
@@ -33,8 +33,11 @@ test: build ## lint, lit, unit tests, sanitizers, the fuzz corpus, pytest
 test-release: setup ## lit, unit tests, the fuzz corpus, pytest without assertions
 	@scripts/test-release $(PYTEST_ARGS)
 
-nightly: build ## what takes longer: conformance, opinfo, architectures, asan, fuzzing
+nightly: build ## what takes hours: opinfo, architectures, sanitizers, fuzzing
 	@scripts/nightly
+
+weekly: build ## what takes longer: conformance, verify(), requests, release, wheels
+	@scripts/nightly --weekly
 
 conformance: build ## run the suites of others, if ../shared has them
 	@scripts/conformance

@@ -347,12 +347,12 @@ def test_batch_says_what_is_wrong(
         _run.run(job, address=cluster.address)
 
 
-def test_the_sweep_of_the_night(
+def test_the_sweep_of_the_week(
     cluster: Cluster,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """``make nightly`` verifies here what it is given the address of."""
+    """``make weekly`` verifies here what it is given the address of."""
     from sweep.__main__ import main
 
     with monkeypatch.context() as patch:
