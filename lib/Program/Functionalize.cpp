@@ -212,6 +212,10 @@ bool Functionalizer::rewrite(ArrayRef<const Node *> nodes) {
   });
 }
 
+static bool isFalse(const Argument &argument) {
+  return argument.kind() == Argument::Kind::Bool && !argument.asBool();
+}
+
 bool Functionalizer::rewriteCall(const Node *node) {
   const Operator &op = *node->callee;
   if (op.nameSpace == "higher_order" &&
@@ -223,7 +227,7 @@ bool Functionalizer::rewriteCall(const Node *node) {
   if (!rewriteSubgraphs(*node))
     return false;
   if (op.name == "batch_norm.default" && op.nameSpace == "aten" &&
-      node->argument("training").asInt() != 0 &&
+      !isFalse(node->argument("training")) &&
       node->argument("running_mean").isValue())
     return rewriteBatchNorm(node);
 
@@ -392,8 +396,10 @@ const Node *Functionalizer::replacePart(const Node *by, const Place &part,
   case ViewKind::Unbind:
     return scatterSelected(number(static_cast<int64_t>(part.piece)));
   case ViewKind::Split: {
-    std::optional<size_t> axis =
-        positionOf(view.argument("dim").asInt(), info.sizes.size());
+    const Argument &dim = view.argument("dim");
+    if (!dim.isInt())
+      return refuse(" along a symbolic axis");
+    std::optional<size_t> axis = positionOf(dim.asInt(), info.sizes.size());
     int64_t start = 0, end = 0;
     for (const ValueInfo &piece : view.results.take_front(part.piece + 1)) {
       if (!axis || piece.sizes.size() != info.sizes.size())
@@ -590,8 +596,7 @@ bool Functionalizer::dissolve(const Node *node) {
   if (node->arguments.size() <= position ||
       node->arguments[position].kind() != Argument::Kind::Graph)
     return fail(*node, "has no region to run");
-  if (isAutocast &&
-      (!node->arguments[2].isNumber() || node->arguments[2].asInt() != 0))
+  if (isAutocast && !isFalse(node->arguments[2]))
     return fail(*node, "casts automatically");
   const Graph *region = node->arguments[position].asGraph();
   if (!dissolved.insert(region).second)

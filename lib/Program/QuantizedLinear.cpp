@@ -62,13 +62,18 @@ const Node *Recognizer::onlyOperand(const Node &call,
 static bool isTransposed(const Node *node) {
   if (isCall(node, {"t.default"}))
     return true;
+  // Axes may be symbolic, as far as a schema goes.
   if (isCall(node, {"permute.default"})) {
-    ArrayRef<Argument> dims = node->argument("dims").asList();
-    return dims.size() == 2 && dims[0].isInt() && dims[0].asInt() != 0 &&
-           dims[0].asInt() != -2;
+    const Argument &dims = node->argument("dims");
+    return dims.isList() && dims.asList().size() == 2 &&
+           dims.asList()[0].isInt() && dims.asList()[0].asInt() != 0 &&
+           dims.asList()[0].asInt() != -2;
   }
-  return isCall(node, {"transpose.int"}) && node->info().sizes.size() == 2 &&
-         node->argument("dim0").asInt() != node->argument("dim1").asInt();
+  if (!isCall(node, {"transpose.int"}) || node->info().sizes.size() != 2)
+    return false;
+  const Argument &first = node->argument("dim0");
+  const Argument &second = node->argument("dim1");
+  return first.isInt() && second.isInt() && first.asInt() != second.asInt();
 }
 
 std::optional<Layer> Recognizer::match(const Node &node) const {

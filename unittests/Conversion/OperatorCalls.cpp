@@ -37,16 +37,18 @@ Outcome corten::convertedText(const Program &program) {
 // Calls of every operator
 //===----------------------------------------------------------------------===//
 
-namespace {
-/// Something that makes a call of most operators valid.
-struct Operand {
-  ScalarType dtype;
-  SmallVector<Size> shape;
-  /// For each integer, and for how many of them a list is.
-  int64_t integer;
-  unsigned length;
+/// What one call of most operators or another is valid with.
+static const Operand kOperands[] = {
+    {ScalarType::Float32, {2, 3}, 0, 2},
+    {ScalarType::Int32, {2, 3}, 0, 2},
+    {ScalarType::Bool, {2, 3}, 0, 2},
+    {ScalarType::Float32, {2, 2}, 1, 2},
+    {ScalarType::Float32, {1, 1, 4, 4}, 1, 2},
+    {ScalarType::Float32, {1, 2, 4}, 1, 1},
+    {ScalarType::Float32, {1, 1, 4, 4, 4}, 1, 3},
+    {ScalarType::Float32, {4}, 1, 1},
+    {ScalarType::Complex64, {2, 2}, 0, 2},
 };
-} // namespace
 
 static Argument argumentFor(const ParameterType &type, const Argument &tensor,
                             const Operand &operand, ProgramBuilder &builder) {
@@ -78,12 +80,10 @@ static Argument argumentFor(const ParameterType &type, const Argument &tensor,
   return Argument::list(builder.save(SmallVector<Argument>(length, one())));
 }
 
-/// A program of one call on tensors that are all the same.
-static std::unique_ptr<Program> callOf(StringRef nameSpace, StringRef name,
-                                       StringRef text, const Operand &operand) {
-  ProgramBuilder builder;
+Node &corten::addCallOf(ProgramBuilder &builder, const OperatorText &op,
+                        const Operand &operand) {
   builder.setIsDecomposed(false);
-  OperatorSchema schema = parseSchema(text, builder);
+  OperatorSchema schema = parseSchema(op.schema, builder);
   ValueInfo info;
   info.kind = ValueInfo::Kind::Tensor;
   info.dtype = operand.dtype;
@@ -95,7 +95,7 @@ static std::unique_ptr<Program> callOf(StringRef nameSpace, StringRef name,
   spec.node = &input;
   builder.addInput(spec);
   Node &call = builder.addNode(builder.mainGraph(), Node::Kind::Call, "call");
-  call.callee = builder.addOperator(nameSpace, name, schema.parameters,
+  call.callee = builder.addOperator(op.nameSpace, op.name, schema.parameters,
                                     schema.mutates, schema.returnsView);
   SmallVector<Argument> arguments;
   for (auto [parameter, type] :
@@ -120,33 +120,28 @@ static std::unique_ptr<Program> callOf(StringRef nameSpace, StringRef name,
   OutputSpec output;
   output.value = result;
   builder.addOutput(output);
-  return llvm::cantFail(builder.finish());
+  return call;
+}
+
+OperatorText corten::textOf(const SupportedOperator &op) {
+  auto [nameSpace, name] = StringRef(op.name).split("::");
+  if (name.empty())
+    std::tie(nameSpace, name) = std::pair(StringRef("aten"), nameSpace);
+  return {nameSpace, name, findSchema(nameSpace, name)};
 }
 
 std::pair<size_t, size_t>
 corten::forEachOperator(llvm::function_ref<void(Program &)> visit) {
-  const Operand operands[] = {
-      {ScalarType::Float32, {2, 3}, 0, 2},
-      {ScalarType::Int32, {2, 3}, 0, 2},
-      {ScalarType::Bool, {2, 3}, 0, 2},
-      {ScalarType::Float32, {2, 2}, 1, 2},
-      {ScalarType::Float32, {1, 1, 4, 4}, 1, 2},
-      {ScalarType::Float32, {1, 2, 4}, 1, 1},
-      {ScalarType::Float32, {1, 1, 4, 4, 4}, 1, 3},
-      {ScalarType::Float32, {4}, 1, 1},
-      {ScalarType::Complex64, {2, 2}, 0, 2},
-  };
   size_t count = 0, valid = 0;
   for (const SupportedOperator &each : supportedOperators(OperatorSet::All)) {
-    auto [nameSpace, name] = StringRef(each.name).split("::");
-    if (name.empty())
-      std::tie(nameSpace, name) = std::pair(StringRef("aten"), nameSpace);
-    StringRef text = findSchema(nameSpace, name);
-    if (text.empty())
+    OperatorText op = textOf(each);
+    if (op.schema.empty())
       continue;
     ++count;
-    for (const Operand &operand : operands) {
-      std::unique_ptr<Program> program = callOf(nameSpace, name, text, operand);
+    for (const Operand &operand : kOperands) {
+      ProgramBuilder builder;
+      addCallOf(builder, op, operand);
+      std::unique_ptr<Program> program = llvm::cantFail(builder.finish());
       if (convertedText(*program).module.empty())
         continue;
       ++valid;

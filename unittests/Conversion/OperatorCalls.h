@@ -7,6 +7,7 @@
 #define CORTEN_UNITTESTS_CONVERSION_OPERATORCALLS_H
 
 #include "corten/Conversion/AtenToCoreAI/Conversion.h"
+#include "corten/Program/Program.h"
 
 #include "llvm/ADT/STLFunctionalExtras.h"
 
@@ -20,6 +21,27 @@ struct Outcome {
 
 /// Converts a program, and writes it as an asset.
 Outcome convertedText(const Program &program);
+
+/// An operator with its schema, which is empty if the table of schemas does not
+/// have it.
+struct OperatorText {
+  llvm::StringRef nameSpace, name, schema;
+};
+OperatorText textOf(const SupportedOperator &op);
+
+/// Something that makes a call of most operators valid.
+struct Operand {
+  ScalarType dtype;
+  llvm::SmallVector<Size> shape;
+  /// For each integer, and for how many of them a list is.
+  int64_t integer;
+  unsigned length;
+};
+
+/// Makes a program of one call, which is returned, on tensors that are all the
+/// same.
+Node &addCallOf(ProgramBuilder &builder, const OperatorText &op,
+                const Operand &operand);
 
 /// Calls `visit` with a valid call of every operator that one can be made up
 /// for. Returns how many that were, and how many operators there are.

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Calls with arguments of a kind that their schemas do not allow. The programs
-// are the seeds of the convert fuzzer, which have every operator of the table;
-// each argument of each call is replaced by one of every kind, behind the
-// checks of whoever read the program.
+// are a call of every operator of the table that one can be made up for, and
+// the seeds of the convert fuzzer, whose calls hang together; each argument of
+// each call is replaced by one of every kind, behind the checks of whoever read
+// the program.
 
 #include "OperatorCalls.h"
 
