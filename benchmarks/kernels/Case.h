@@ -36,6 +36,8 @@ struct Case {
   /// Of a sparse matrix: elements with its values, and their type.
   int64_t values = 0;
   ElementType valueType = ElementType::F32;
+  /// Of products with one of several matrices: how many there are.
+  int64_t matrices = 0;
 };
 
 struct Result {

@@ -40,6 +40,58 @@ static Case depthwise(int64_t extent, int64_t channels, int64_t kernel,
   return test;
 }
 
+/// Of one axis in space, or of three.
+static Case depthwiseOfRank(std::vector<int64_t> space, int64_t channels,
+                            int64_t kernel) {
+  size_t rank = space.size();
+  Case test{"depthwise conv " + std::to_string(rank) + "d of " +
+                std::to_string(kernel) + ", " + std::to_string(space[0]) + " " +
+                std::to_string(channels),
+            PortableKernel::ConvolutionDepthwise,
+            {{1, channels}, {1, channels}},
+            true};
+  test.multiplications = double(channels);
+  for (int64_t extent : space) {
+    test.shapes[0].push_back(extent);
+    test.shapes[1][0] *= kernel;
+    test.multiplications *= double(extent * kernel);
+  }
+  test.output = test.shapes[0];
+  // Extents, strides, dilations, and what lies before.
+  for (int64_t number : {kernel, int64_t(1), int64_t(1), kernel / 2})
+    test.numbers.insert(test.numbers.end(), rank, number);
+  return test;
+}
+
+/// With taps that are two places apart.
+static Case dilated(Case test) {
+  test.name = "dilated " + test.name;
+  test.numbers[4] = test.numbers[5] = 2;
+  test.numbers[6] = test.numbers[7] = 2 * (test.numbers[0] / 2);
+  return test;
+}
+
+/// Each place of the input makes `stride` times `stride` of the output.
+static Case transposed(int64_t extent, int64_t channels, int64_t outputs,
+                       int64_t kernel, int64_t stride) {
+  int64_t before = (kernel - stride) / 2;
+  int64_t after = extent * stride;
+  Case test{
+      "transposed conv " + std::to_string(kernel) + "x" +
+          std::to_string(kernel) + "/" + std::to_string(stride) + " " +
+          std::to_string(extent) + " " + std::to_string(channels) + "->" +
+          std::to_string(outputs),
+      PortableKernel::ConvolutionTransposed,
+      {{1, channels, extent, extent}, {channels, outputs, kernel, kernel}},
+      true,
+      {1, outputs, after, after},
+      {stride, stride, 1, 1, before, before, 1}};
+  test.multiplications =
+      double(extent * extent * kernel * kernel * channels * outputs);
+  test.hasBias = false;
+  return test;
+}
+
 /// With 3x3, by squares of results.
 static Case winograd(int64_t extent, int64_t channels, int64_t square) {
   Case test = convolution(extent, channels, channels, 3, 1);
@@ -99,5 +151,13 @@ std::vector<Case> benchmarks::convolutions() {
       depthwise(14, 384, 3, 1),
       depthwise(7, 960, 3, 1),
       depthwise(56, 96, 7, 1),
+      depthwiseOfRank({1500}, 384, 3),
+      depthwiseOfRank({2048}, 1024, 4),
+      depthwiseOfRank({16, 28, 28}, 96, 3),
+      dilated(convolution(56, 64, 64, 3, 1)),
+      dilated(convolution(28, 256, 256, 3, 1)),
+      transposed(28, 256, 128, 2, 2),
+      transposed(56, 128, 64, 4, 2),
+      transposed(112, 64, 32, 2, 2),
   };
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Chains of elements, as one program: rotary embedding, gated activations.
+// Chains of elements, as one program: rotary embedding, gated activations; and
+// single functions.
 
 #include "MemoryCase.h"
 
@@ -45,7 +46,30 @@ static MemoryCase gated(std::string name, TileOpcode function) {
   return test;
 }
 
+/// Of numbers that stay in the nearest cache, so that what is computed counts.
+static MemoryCase function(TileOpcode opcode) {
+  constexpr int64_t kLength = 4096;
+  Operand row{.shape = {kLength}};
+  const TileOpcodeInfo &entry = info(opcode);
+  MemoryCase test{std::string(entry.name) + " of 4096",
+                  PortableKernel::Tile,
+                  std::vector<Operand>(size_t(entry.numOperands), row),
+                  {row}};
+  test.program.numInputs = test.program.numRegisters =
+      uint16_t(entry.numOperands);
+  test.program.instructions = {{opcode, 0, 0, 1}};
+  test.program.results = {0};
+  test.bytes = 4.0 * (entry.numOperands + 1) * kLength;
+  return test;
+}
+
 std::vector<MemoryCase> benchmarks::elementCases() {
-  return {rotary(), gated("gated silu", TileOpcode::Silu),
-          gated("gated gelu", TileOpcode::Gelu)};
+  std::vector<MemoryCase> cases = {rotary(),
+                                   gated("gated silu", TileOpcode::Silu),
+                                   gated("gated gelu", TileOpcode::Gelu)};
+  for (TileOpcode opcode :
+       {TileOpcode::Exp, TileOpcode::Log, TileOpcode::Tanh, TileOpcode::Erf,
+        TileOpcode::Gelu, TileOpcode::Sin, TileOpcode::Cos, TileOpcode::Pow})
+    cases.push_back(function(opcode));
+  return cases;
 }

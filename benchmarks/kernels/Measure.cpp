@@ -85,7 +85,8 @@ Result benchmarks::measure(const Case &test, const Options &options,
   Tensor output(ElementType::F32, nullptr, test.output);
   if (test.isLast)
     putChannelsLast(x);
-  if (x.rank == 4 && test.furtherInputs.empty())
+  // Of convolutions; heads of linear attention are an axis of their own.
+  if (test.isLast || (x.rank == 4 && test.furtherInputs.empty()))
     putChannelsLast(output);
   int64_t codeBytes = weights.size() * int64_t(byteSize(test.weights));
   Tensor scales(ElementType::F16, nullptr, test.scales);
@@ -133,6 +134,13 @@ Result benchmarks::measure(const Case &test, const Options &options,
     scales.data = behind;
     inputs.insert(inputs.end(), {scales, Tensor(), Tensor(), Tensor()});
   }
+  // Tokens ask for one matrix after the other.
+  std::vector<int32_t> which(size_t(test.matrices ? test.output[0] : 0));
+  for (size_t i = 0; i != which.size(); ++i)
+    which[i] = int32_t(i * 5 % size_t(test.matrices));
+  if (test.matrices != 0)
+    inputs.emplace_back(ElementType::SI32, which.data(),
+                        std::vector<int64_t>{test.output[0]});
   if (test.entries != 0)
     inputs.back() = Tensor(ElementType::F32, table.data(),
                            std::vector<int64_t>{1, 1, test.entries});
@@ -165,5 +173,10 @@ Result benchmarks::measure(const Case &test, const Options &options,
       std::exit(1);
     }
   });
-  return {variant, seconds, double(weightBytes)};
+  // What no token asks for is not read.
+  double read = double(weightBytes);
+  if (test.matrices != 0)
+    read *=
+        double(std::min(test.output[0], test.matrices)) / double(test.matrices);
+  return {variant, seconds, read};
 }

@@ -38,7 +38,9 @@ private:
     int64_t count = last + 1;
     memory.emplace_back(size_t(count) * byteSize(operand.type) + 64);
     tensor.data = memory.back().get();
-    if (operand.bound != 0)
+    if (!operand.values.empty())
+      std::ranges::copy(operand.values, tensor.as<float>());
+    else if (operand.bound != 0)
       fillIndices(tensor, count, operand.bound);
     else if (operand.type != ElementType::Bool)
       fill(tensor.data, operand.type, count);

@@ -21,6 +21,8 @@ struct Operand {
   int64_t bound = 0;
   /// An optional input that is not there.
   bool isAbsent = false;
+  /// What it holds, if that matters.
+  std::vector<float> values = {};
 };
 
 struct MemoryCase {
@@ -48,6 +50,7 @@ std::vector<MemoryCase> rowCases();
 std::vector<MemoryCase> indexCases();
 std::vector<MemoryCase> elementCases();
 std::vector<MemoryCase> maskCases();
+std::vector<MemoryCase> imageCases();
 
 } // namespace corten::benchmarks
 

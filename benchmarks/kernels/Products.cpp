@@ -47,11 +47,40 @@ static Case sparse(std::string_view name, CodeKind kind, ElementType type,
   return test;
 }
 
+/// A row of each of `tokens` with the one of several matrices that it asks for.
+/// Matrices of codes are side by side.
+static Case routed(int64_t matrices, int64_t tokens, int64_t k, int64_t n,
+                   bool isCompressed) {
+  constexpr int kBits = 4;
+  constexpr int64_t kBlock = 32;
+  int64_t panels = panelCount(n);
+  std::string name =
+      std::string("product routed ") + (isCompressed ? "int4" : "f32") + " " +
+      std::to_string(matrices) + " matrices m=" + std::to_string(tokens) +
+      " k=" + std::to_string(k) + " n=" + std::to_string(n);
+  Case test{name,
+            isCompressed ? PortableKernel::MatMulRoutedCompressed
+                         : PortableKernel::MatMulRouted,
+            {{tokens, 1, k}, {matrices, panels, k, kPanelWidth}},
+            false,
+            {tokens, 1, n}};
+  if (isCompressed) {
+    test.shapes[1] = {matrices * panels, k / kBlock, codeBytes(kBlock, kBits)};
+    test.weights = ElementType::UI8;
+    test.scales = {matrices * panels, k / kBlock, kPanelWidth};
+    test.numbers = {int64_t(CodeKind::Signed), kBits};
+  }
+  test.matrices = matrices;
+  test.multiplications = double(tokens * k * n);
+  test.hasBias = false;
+  return test;
+}
+
 /// Products whose factors are rounded or quantized.
 static void addNarrow(std::vector<Case> &cases) {
   for (PortableKernel kernel :
        {PortableKernel::MatMulPairs, PortableKernel::MatMulQuads})
-    for (int64_t m : {1, 8, 32, 128, 197, 512, 1500})
+    for (int64_t m : {1, 2, 4, 8, 16, 32, 128, 197, 512, 1500})
       for (auto [k, n] :
            {std::pair<int64_t, int64_t>{768, 3072}, {3072, 768}, {896, 4864}}) {
         bool isPairs = kernel == PortableKernel::MatMulPairs;
@@ -77,7 +106,7 @@ std::vector<Case> benchmarks::products() {
   const std::pair<int64_t, int64_t> matrices[] = {
       {768, 768}, {768, 3072}, {3072, 768}, {896, 4864}, {4864, 896}};
   for (ElementType type : {ElementType::F32, ElementType::BF16})
-    for (int64_t m : {1, 8, 32, 128, 197, 512, 1500})
+    for (int64_t m : {1, 2, 4, 8, 16, 32, 128, 197, 512, 1500})
       for (auto [k, n] : matrices) {
         if (type != ElementType::F32 && (m > 128 || k != 896))
           continue;
@@ -118,7 +147,14 @@ std::vector<Case> benchmarks::products() {
         cases.push_back(compressed("palette6", CodeKind::Table, 6, m, k, n));
         cases.push_back(compressed("f8E4M3FN", CodeKind::F8E4M3FN, 8, m, k, n));
         cases.push_back(compressed("f8E5M2", CodeKind::F8E5M2, 8, m, k, n));
+        // Its sixteen values are a table.
+        cases.push_back(compressed("f4E2M1FN", CodeKind::Table, 4, m, k, n));
       }
+    }
+  for (int64_t tokens : {1, 8, 128})
+    for (bool isCompressed : {false, true}) {
+      cases.push_back(routed(16, tokens, 1024, 2048, isCompressed));
+      cases.push_back(routed(16, tokens, 2048, 1024, isCompressed));
     }
   for (auto [m, k, n] : {std::tuple{128, 64, 128},
                          {128, 128, 64},

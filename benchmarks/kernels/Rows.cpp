@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What goes along rows: softmax, norms, running sums, sorting and choosing.
+// What goes along rows: softmax, norms, reductions, running sums, sorting and
+// choosing.
 
 #include "MemoryCase.h"
 
@@ -37,6 +38,36 @@ static MemoryCase topk(int64_t rows, int64_t length, int64_t wanted) {
   return test;
 }
 
+/// Channels by groups, over all places of an image.
+static MemoryCase groupNorm(int64_t channels, int64_t edge, int64_t groups) {
+  Operand image{.shape = {1, channels, edge, edge}};
+  image.steps = {channels * edge * edge, 1, channels * edge, channels};
+  Operand each{.shape = {channels}};
+  MemoryCase test{"group norm " + std::to_string(channels) + " x " +
+                      std::to_string(edge) + " x " + std::to_string(edge),
+                  PortableKernel::GroupNorm,
+                  {image, each, each},
+                  {image},
+                  {groups, std::bit_cast<int64_t>(1e-5)}};
+  test.bytes = 8.0 * double(channels * edge * edge);
+  return test;
+}
+
+/// Along the last axis, or along the first.
+static MemoryCase reduced(std::string name, PortableKernel kernel, int64_t rows,
+                          int64_t length, bool isOfColumns) {
+  std::vector<int64_t> left = {rows, 1};
+  if (isOfColumns)
+    left = {1, length};
+  MemoryCase test{name + (isOfColumns ? " of columns " : " ") +
+                      std::to_string(rows) + " x " + std::to_string(length),
+                  kernel,
+                  {{.shape = {rows, length}}},
+                  {{.shape = left}}};
+  test.bytes = 4.0 * double(rows * length);
+  return test;
+}
+
 std::vector<MemoryCase> benchmarks::rowCases() {
   auto epsilon = std::bit_cast<int64_t>(1e-5);
   std::vector<MemoryCase> cases = {
@@ -48,6 +79,11 @@ std::vector<MemoryCase> benchmarks::rowCases() {
       alongRows("sort", PortableKernel::Sort, 64, 100, {1, 1}),
       alongRows("sort", PortableKernel::Sort, 16, 32000, {1, 1}),
       alongRows("sort", PortableKernel::Sort, 1, 1000000, {1, 1}),
+      reduced("sum", PortableKernel::ReduceSum, 2048, 1024, false),
+      reduced("sum", PortableKernel::ReduceSum, 2048, 1024, true),
+      reduced("largest", PortableKernel::ReduceMax, 2048, 1024, false),
+      groupNorm(320, 32, 32),
+      groupNorm(128, 128, 32),
       topk(4096, 64, 8),
       topk(1024, 256, 8),
       topk(1, 152064, 50),

@@ -46,7 +46,8 @@ int main(int argc, char **argv) {
   for (const auto &family : {convolutions(), sequences()})
     std::ranges::copy(family, std::back_inserter(cases));
   std::vector<MemoryCase> memoryCases = rowCases();
-  for (const auto &family : {indexCases(), elementCases(), maskCases()})
+  for (const auto &family :
+       {indexCases(), elementCases(), maskCases(), imageCases()})
     std::ranges::copy(family, std::back_inserter(memoryCases));
   for (int threads : options.threads) {
     std::shared_ptr<ThreadPool> pool = ThreadPool::shared(threads);
