@@ -76,19 +76,18 @@ static Case transposed(int64_t extent, int64_t channels, int64_t outputs,
                        int64_t kernel, int64_t stride) {
   int64_t before = (kernel - stride) / 2;
   int64_t after = extent * stride;
-  Case test{
-      "transposed conv " + std::to_string(kernel) + "x" +
-          std::to_string(kernel) + "/" + std::to_string(stride) + " " +
-          std::to_string(extent) + " " + std::to_string(channels) + "->" +
-          std::to_string(outputs),
-      PortableKernel::ConvolutionTransposed,
-      {{1, channels, extent, extent}, {channels, outputs, kernel, kernel}},
-      true,
-      {1, outputs, after, after},
-      {stride, stride, 1, 1, before, before, 1}};
+  Case test{"transposed conv " + std::to_string(kernel) + "x" +
+                std::to_string(kernel) + "/" + std::to_string(stride) + " " +
+                std::to_string(extent) + " " + std::to_string(channels) + "->" +
+                std::to_string(outputs),
+            PortableKernel::ConvolutionTransposedPacked,
+            {{1, channels, extent, extent},
+             {1, panelCount(outputs), kernel * kernel * channels, kPanelWidth}},
+            true,
+            {1, outputs, after, after},
+            {kernel, kernel, stride, stride, 1, 1, before, before, 1}};
   test.multiplications =
       double(extent * extent * kernel * kernel * channels * outputs);
-  test.hasBias = false;
   return test;
 }
 

@@ -284,7 +284,8 @@ static bool takesProgram(plan::KernelOp op) {
               "MatMulRoutedCompressed", "MatMulSparse", "MatMulPairs",
               "MatMulQuads"},
              true)
-      .Cases({"ConvolutionPacked", "ConvolutionPairs", "ConvolutionDepthwise",
+      .Cases({"ConvolutionPacked", "ConvolutionTransposedPacked",
+              "ConvolutionPairs", "ConvolutionDepthwise",
               "ConvolutionWinograd"},
              true)
       .Default(false);

@@ -14,7 +14,9 @@ using namespace mlir;
 static bool storesAnyType(plan::KernelOp op) {
   return llvm::StringSwitch<bool>(op.getKernel())
       .Cases({"Tile", "MatMulPacked", "MatMulPairs"}, true)
-      .Cases({"ConvolutionPacked", "ConvolutionPairs"}, true)
+      .Cases({"ConvolutionPacked", "ConvolutionTransposedPacked",
+              "ConvolutionPairs"},
+             true)
       .Default(false);
 }
 

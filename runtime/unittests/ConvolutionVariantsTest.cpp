@@ -156,6 +156,22 @@ void comparePlain(const Form &form, const Operands &operands,
   compare(test, same, describe(form) + describe(operands));
 }
 
+void compareTransposedPacked(const Form &form, const Operands &operands) {
+  Factors x(operands.x, with({form.batches, form.channels}, form.space));
+  Factors weights(
+      operands.weights,
+      with({form.channels, form.outputs / form.groups}, form.kernel));
+  Factors packed = packWeights(weights, form.groups, operands.weights,
+                               /*isTransposed=*/true);
+  VariantCase test{Kernel::ConvolutionTransposedPacked,
+                   {operands.isInputLast ? lastChannels(x.tensor) : x.tensor,
+                    packed.tensor}};
+  test.numbers = numbersOf(form, true, true);
+  test.shape = outputShape(form, /*isTransposed=*/true);
+  test.terms = tapsOf(form) * form.channels / form.groups;
+  compare(test, operands, describe(form) + describe(operands));
+}
+
 const Form kForms[] = {
     even(2, 7, 33, 5, 1),
     even(2, 33, 7, 9, 3, 1, 1, 1),
@@ -245,24 +261,42 @@ TEST(ConvolutionVariants, Plain) {
                  {.x = type, .isInputLast = false, .isOutputLast = false});
 }
 
+const Form kTransposedForms[] = {
+    even(2, 7, 33, 5, 1),
+    even(2, 33, 7, 5, 3, 2, 1, 1),
+    even(2, 12, 18, 4, 2, 2),
+    even(2, 12, 18, 4, 4, 2, 1, 1, 3),
+    even(1, 700, 5, 9, 3, 3, 2, 1),
+    // A stride that is larger than the window leaves places without any.
+    even(2, 5, 6, 3, 2, 3),
+    even(3, 4, 5, 3, 3, 2, 1, 1),
+    {1, 6, 40, {5, 4}, {3, 5}, {2, 1}, {1, 2}, {0, 2}, {1, 0}, 2},
+};
+
+// What comes after it sees the places that a part of the taps serves, too.
+TEST(ConvolutionVariants, TransposedPacked) {
+  for (const Form &form : kTransposedForms)
+    for (bool isInputLast : {true, false})
+      for (bool isOutputLast : {true, false})
+        for (bool hasProgram : {false, true})
+          compareTransposedPacked(form, {.isInputLast = isInputLast,
+                                         .isOutputLast = isOutputLast,
+                                         .hasProgram = hasProgram});
+  for (ElementType x : kTypes)
+    for (ElementType weights : kTypes)
+      for (ElementType output : kTypes)
+        compareTransposedPacked(
+            kTransposedForms[1],
+            {.x = x, .weights = weights, .output = output, .hasProgram = true});
+}
+
 TEST(ConvolutionVariants, Transposed) {
-  const Form forms[] = {
-      even(2, 7, 33, 5, 1),
-      even(2, 33, 7, 5, 3, 2, 1, 1),
-      even(2, 12, 18, 4, 2, 2),
-      even(2, 12, 18, 4, 4, 2, 1, 1, 3),
-      even(1, 700, 5, 9, 3, 3, 2, 1),
-      // A stride that is larger than the window leaves places without any.
-      even(2, 5, 6, 3, 2, 3),
-      even(3, 4, 5, 3, 3, 2, 1, 1),
-      {1, 6, 40, {5, 4}, {3, 5}, {2, 1}, {1, 2}, {0, 2}, {1, 0}, 2},
-  };
-  for (const Form &form : forms)
+  for (const Form &form : kTransposedForms)
     for (bool isLast : {true, false})
       comparePlain(form, {.isInputLast = isLast, .isOutputLast = isLast},
                    /*isTransposed=*/true);
   for (ElementType type : kTypes)
-    comparePlain(forms[1],
+    comparePlain(kTransposedForms[1],
                  {.x = type, .isInputLast = false, .isOutputLast = false},
                  /*isTransposed=*/true);
 }

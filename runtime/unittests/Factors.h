@@ -39,12 +39,17 @@ struct Factors : AnyTensor {
 
 /// Weights of a convolution [outputs, channels, space...] in panels.
 inline Factors packWeights(const Factors &weights, int64_t groups,
-                           ElementType type) {
+                           ElementType type, bool isTransposed = false) {
   const Tensor &tensor = weights.tensor;
-  int64_t outputs = tensor.extents[0] / groups;
-  int64_t channels = tensor.extents[1];
+  // Those of a transposed convolution are [channels, outputs, taps...].
+  int64_t outputs =
+      isTransposed ? tensor.extents[1] : tensor.extents[0] / groups;
+  int64_t channels =
+      isTransposed ? tensor.extents[0] / groups : tensor.extents[1];
   int64_t taps =
-      tensor.size() / std::max<int64_t>(tensor.extents[0] * channels, 1);
+      tensor.size() / std::max<int64_t>(groups * outputs * channels, 1);
+  int64_t channelStep = isTransposed ? outputs * taps : taps;
+  int64_t outputStep = isTransposed ? taps : channels * taps;
   // One that has taps before channels, as rows of a matrix.
   Factors rows(tensor.type, {groups, taps * channels, outputs});
   Tensor target = rows.tensor.view(
@@ -52,7 +57,7 @@ inline Factors packWeights(const Factors &weights, int64_t groups,
       {{taps * channels * outputs, channels * outputs, outputs, 1}});
   Tensor source =
       tensor.view({{groups, taps, channels, outputs}},
-                  {{outputs * channels * taps, 1, taps, channels * taps}});
+                  {{outputs * channels * taps, 1, channelStep, outputStep}});
   EXPECT_EQ(run(PortableKernel::Copy, {source}, target), "");
   Factors packed(type,
                  {groups, panelCount(outputs), taps * channels, kPanelWidth});

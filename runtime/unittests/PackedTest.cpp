@@ -84,6 +84,29 @@ TEST(Packed, ConvolutionsAreThoseOfTheWeights) {
                   "do not make");
 }
 
+TEST(Packed, TransposedConvolutionsAreThoseOfTheWeights) {
+  // 4 channels in 2 groups, 6 outputs; stride, dilation and padding.
+  Factors x(ElementType::F32, {2, 4, 3, 5});
+  Factors weights(ElementType::F32, {4, 3, 3, 2});
+  std::vector<int64_t> numbers = {2, 1, 1, 2, 1, 0, 2};
+  Factors wanted(ElementType::F32, {2, 6, 5, 7});
+  ASSERT_EQ(run(Kernel::ConvolutionTransposed, {x.tensor, weights.tensor},
+                wanted.tensor, numbers),
+            "");
+  Factors packed =
+      packWeights(weights, 2, ElementType::F32, /*isTransposed=*/true);
+  numbers.insert(numbers.begin(), {3, 2});
+  Factors result(ElementType::F32, {2, 6, 5, 7});
+  ASSERT_EQ(run(Kernel::ConvolutionTransposedPacked, {x.tensor, packed.tensor},
+                result.tensor, numbers),
+            "");
+  EXPECT_LT(result.difference(wanted), 1e-6);
+  numbers.back() = 4;
+  EXPECT_MENTIONS(run(Kernel::ConvolutionTransposedPacked,
+                      {x.tensor, packed.tensor}, result.tensor, numbers),
+                  "do not fit");
+}
+
 // A step from place to place, a distance of taps, or a margin that is more than
 // memory has.
 TEST(Packed, WindowsThatReachTooFar) {
@@ -153,8 +176,9 @@ TEST(Packed, DepthwiseConvolutions) {
 TEST(Packed, ConvolutionsNeedWeights) {
   Factors x(ElementType::F32, {1, 4, 6, 6});
   Factors output(ElementType::F32, {1, 4, 6, 6});
-  for (Kernel kernel : {Kernel::ConvolutionPacked, Kernel::ConvolutionPairs,
-                        Kernel::ConvolutionDepthwise})
+  for (Kernel kernel :
+       {Kernel::ConvolutionPacked, Kernel::ConvolutionTransposedPacked,
+        Kernel::ConvolutionPairs, Kernel::ConvolutionDepthwise})
     EXPECT_MENTIONS(
         run(kernel, {x.tensor}, output.tensor, {1, 1, 1, 1, 1, 1, 0, 0}),
         " needs an input and weights");

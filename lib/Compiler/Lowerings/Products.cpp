@@ -247,9 +247,10 @@ static SmallVector<int64_t> channelsLast(unsigned rank) {
 }
 
 /// The weight of a convolution, `[Cout, Cin / groups, window...]`, in panels
-/// for each group, with all taps of all channels in one column.
+/// for each group, with all taps of all channels in one column. Of a transposed
+/// one it is `[Cin, Cout / groups, window...]`.
 static Form packedWindow(Planner &planner, const Form &weight, int64_t groups,
-                         bool isPairs) {
+                         bool isPairs, bool isTransposed = false) {
   Sizes &sizes = planner.sizes;
   SizeList split = weight.extents;
   split[0] = sizes.divide(split[0], sizes.number(groups));
@@ -258,7 +259,10 @@ static Form packedWindow(Planner &planner, const Form &weight, int64_t groups,
   // groups, window..., Cin / groups, Cout / groups
   SmallVector<int64_t> permutation{0};
   permutation.append(llvm::to_vector(llvm::seq<int64_t>(3, byGroup.rank())));
-  permutation.append({2, 1});
+  if (isTransposed)
+    permutation.append({1, 2});
+  else
+    permutation.append({2, 1});
   Form inOrder = transposed(byGroup, permutation);
   Size outputs = inOrder.extents.back();
   if (isPairs) {
@@ -360,9 +364,18 @@ LogicalResult corten::lowerTransposedConvolution(Operation *op,
   SizeList dilations = planner.numbers(op->getOperand(4));
   SizeList outputPad = planner.numbers(op->getOperand(5));
   Size groups = planner.numbers(op->getOperand(6)).front();
+  std::optional<int64_t> numGroups = known(groups);
+  bool isPacked = isPackable(weight.element) && planner.isConstant(weight) &&
+                  numGroups && *numGroups > 0;
   KernelCall call;
-  call.kernel = "ConvolutionTransposed";
-  call.inputs = {input, weight};
+  call.kernel =
+      isPacked ? "ConvolutionTransposedPacked" : "ConvolutionTransposed";
+  call.inputs = {input, isPacked ? packedWindow(planner, weight, *numGroups,
+                                                /*isPairs=*/false,
+                                                /*isTransposed=*/true)
+                                 : weight};
+  if (isPacked)
+    call.numbers.append(weight.extents.begin() + 2, weight.extents.end());
   call.element = weight.element;
   call.extents = {input.extents[0], sizes.mul(weight.extents[1], groups)};
   Size one = sizes.number(1);

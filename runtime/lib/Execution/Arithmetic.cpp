@@ -117,6 +117,12 @@ double execution::arithmeticOf(const Step &step, std::span<const Tensor> inputs,
   case PortableKernel::ConvolutionTransposed:
     // Every element of the input goes everywhere.
     return 2 * operands * depthOf(step.kernel, inputs);
+  case PortableKernel::ConvolutionTransposedPacked:
+    // The same; rows of panels are the taps of a group's channels.
+    return 2 * operands * double(inputs[1].extents[2]) *
+               double(outputs[0].extents[1]) /
+               std::max<double>(double(inputs[0].extents[1]), 1) +
+           results * perElement;
   case PortableKernel::Attention:
   case PortableKernel::AttentionWithSinks:
     return attentionOf(inputs);

@@ -142,20 +142,20 @@ Error portable::checkPackedProduct(const Invocation &call) {
   return checkFactors(kName, call);
 }
 
-Error portable::runConvolutionPacked(const Invocation &call) {
-  constexpr std::string_view kName = "ConvolutionPacked";
-  Expected<Window> window = readPackedWindow(call);
-  if (!window)
-    return window.takeError();
+/// `forEachTap` is called with a place of the output, and calls a function with
+/// the offset of each place of the input that is seen from there, and its tap.
+template <typename Taps>
+static Error convolvePacked(std::string_view name, const Invocation &call,
+                            const Window &window, Taps &&forEachTap) {
   Epilogue epilogue(call, 2);
-  if (Error error = epilogue.check(kName))
+  if (Error error = epilogue.check(name))
     return error;
-  if (Error error = checkFactors(kName, call))
+  if (Error error = checkFactors(name, call))
     return error;
   const Tensor &x = call.input(0);
   const Tensor &packed = call.input(1);
-  int64_t channels = x.extents[1] / window->groups;
-  int64_t perGroup = call.output().extents[1] / window->groups;
+  int64_t channels = x.extents[1] / window.groups;
+  int64_t perGroup = call.output().extents[1] / window.groups;
   withFactor(x.type, [&]<typename A>() {
     withFactor(packed.type, [&]<typename B>() {
       storeProducts(epilogue, [&](const auto &index, int64_t count,
@@ -169,7 +169,7 @@ Error portable::runConvolutionPacked(const Invocation &call) {
                            column % kPanelWidth * packed.steps[3];
         for (int64_t i = 0; i != count; ++i) {
           double sum = 0;
-          forEachTap(*window, x, placeAt(index, x.rank, i),
+          forEachTap(placeAt(index, x.rank, i),
                      [&](int64_t offset, int64_t tap) {
                        const B *w = weights + tap * channels * packed.steps[2];
                        for (int64_t c = 0; c != channels; ++c)
@@ -182,6 +182,27 @@ Error portable::runConvolutionPacked(const Invocation &call) {
     });
   });
   return Error::success();
+}
+
+Error portable::runConvolutionPacked(const Invocation &call) {
+  Expected<Window> window = readPackedWindow(call);
+  if (!window)
+    return window.takeError();
+  return convolvePacked("ConvolutionPacked", call, *window,
+                        [&](const Place &place, auto &&function) {
+                          forEachTap(*window, call.input(0), place, function);
+                        });
+}
+
+Error portable::runConvolutionTransposedPacked(const Invocation &call) {
+  Expected<Window> window = readTransposedPackedWindow(call);
+  if (!window)
+    return window.takeError();
+  return convolvePacked("ConvolutionTransposedPacked", call, *window,
+                        [&](const Place &place, auto &&function) {
+                          forEachTransposedTap(*window, call.input(0), place,
+                                               function);
+                        });
 }
 
 Error portable::runConvolutionDepthwise(const Invocation &call) {

@@ -143,6 +143,11 @@ Expected<Window> portable::readPackedWindow(const Invocation &call) {
                     [](int64_t channels) { return channels; });
 }
 
+Expected<Window> portable::readTransposedPackedWindow(const Invocation &call) {
+  return readPacked("ConvolutionTransposedPacked", call, kPanelWidth,
+                    [](int64_t channels) { return channels; });
+}
+
 Expected<Window> portable::readPairWindow(const Invocation &call) {
   constexpr std::string_view kName = "ConvolutionPairs";
   Expected<Window> window = readPacked(kName, call, kPairRow, pairCount);

@@ -46,6 +46,8 @@ Expected<Window> readWindow(std::string_view name, const Invocation &call);
 /// Of one with packed weights, whose numbers begin with the extents of the
 /// kernel. Checks the weights.
 Expected<Window> readPackedWindow(const Invocation &call);
+/// The same of a transposed one.
+Expected<Window> readTransposedPackedWindow(const Invocation &call);
 /// The same with weights in pairs.
 Expected<Window> readPairWindow(const Invocation &call);
 /// Of one with weights for each channel, and no groups. Checks the weights.
@@ -97,6 +99,31 @@ void forEachTap(const Window &window, const Tensor &input, const Place &place,
       int64_t from = place[axis] * window.strides[axis] - window.before[axis] +
                      tap[axis] * window.dilations[axis];
       isInside &= from >= 0 && from < space[axis];
+      offset += from * steps[axis];
+    }
+    if (isInside)
+      function(offset, number);
+    ++number;
+  });
+}
+
+/// The same for a transposed convolution: an element of the input adds to those
+/// that are its place times the stride, and on by the window, so look back.
+template <typename Function>
+void forEachTransposedTap(const Window &window, const Tensor &input,
+                          const Place &place, Function &&function) {
+  Place space = spaceOf(input);
+  Place steps = spaceStepsOf(input);
+  int64_t number = 0;
+  forEachPlace(window.kernel, [&](const Place &tap) {
+    int64_t offset = 0;
+    bool isInside = true;
+    for (int axis = 0; axis != window.rank; ++axis) {
+      int64_t back = place[axis] + window.before[axis] -
+                     tap[axis] * window.dilations[axis];
+      int64_t from = back / window.strides[axis];
+      isInside &=
+          back % window.strides[axis] == 0 && from >= 0 && from < space[axis];
       offset += from * steps[axis];
     }
     if (isInside)

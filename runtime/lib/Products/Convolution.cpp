@@ -16,11 +16,16 @@ using namespace corten::runtime::products;
 static constexpr int64_t kFewChannels = 16;
 
 namespace {
-enum class Weights { Packed, Pairs, Plain, Transposed };
+enum class Weights { Packed, Pairs, Plain, Transposed, TransposedPacked };
+
+constexpr bool isTransposed(Weights kind) {
+  return kind == Weights::Transposed || kind == Weights::TransposedPacked;
+}
 
 /// A part of the output: places that the same taps serve.
 struct Sweep {
   Tensor output;
+  PartOfSpace part = {};
   Place strides = {1, 1, 1};
   int64_t segments = 0;
 };
@@ -40,22 +45,25 @@ private:
   }
   int64_t sweeps() const {
     int64_t count = 1;
-    for (int axis = 0; kind == Weights::Transposed && axis != window.rank;
-         ++axis)
+    for (int axis = 0; isTransposed(kind) && axis != window.rank; ++axis)
       count *= phases(axis);
     return count;
   }
   /// Writes taps where there is memory for them.
   Sweep sweepAt(int64_t index) const;
   Sweep sweepInOrder() const;
+  Sink sinkOf(const Sweep &sweep) const {
+    return {call, sweep.output, 1, vectors, nullptr, 2, sweep.part};
+  }
   Blocks blocksOf(const Sweep &sweep, const Sink &sink) const;
   bool isPacked() const {
-    return kind == Weights::Packed || kind == Weights::Pairs;
+    return kind == Weights::Packed || kind == Weights::Pairs ||
+           kind == Weights::TransposedPacked;
   }
   Factor factor() const {
-    return kind == Weights::Pairs    ? Factor::Pairs
-           : kind == Weights::Packed ? factorOf(weights.type)
-                                     : Factor::F32;
+    return kind == Weights::Pairs ? Factor::Pairs
+           : isPacked()           ? factorOf(weights.type)
+                                  : Factor::F32;
   }
   void packWeights();
   void packPanelOf(int64_t group, int64_t panel) const;
@@ -95,7 +103,7 @@ Convolution::Convolution(const Vectors &vectors, const Invocation &call,
       form{x.extents[0], channels * window.groups} {
   int last = window.rank - 1;
   form.space = portable::spaceOf(x);
-  if (kind == Weights::Transposed)
+  if (isTransposed(kind))
     return;
   bool canMerge = window.groups == 1 && window.kernel[last] > 1 &&
                   window.dilations[last] == 1;
@@ -118,7 +126,7 @@ Convolution::Convolution(const Vectors &vectors, const Invocation &call,
 
 /// A convolution as it is: one sweep, taps one after the other.
 Sweep Convolution::sweepInOrder() const {
-  Sweep sweep{call.output(), window.strides};
+  Sweep sweep{.output = call.output(), .strides = window.strides};
   Place kernel = window.kernel;
   kernel[window.rank - 1] /= merged;
   portable::forEachPlace(kernel, [&](const Place &tap) {
@@ -136,23 +144,16 @@ Sweep Convolution::sweepInOrder() const {
 /// Of a transposed one: the places that are `index` beyond a multiple of the
 /// strides. A tap reaches all of them or none.
 Sweep Convolution::sweepAt(int64_t index) const {
-  if (kind != Weights::Transposed)
+  if (!isTransposed(kind))
     return sweepInOrder();
-  Sweep sweep{call.output()};
-  Place phase = {};
-  Tensor &output = sweep.output;
-  int64_t offset = 0;
+  Sweep sweep{.output = call.output()};
+  Place &phase = sweep.part.first;
   for (int axis = 0; axis != window.rank; ++axis) {
     phase[axis] = index % phases(axis);
     index /= phases(axis);
-    int64_t extent = output.extents[axis + 2];
-    offset += phase[axis] * output.steps[axis + 2];
-    output.extents[axis + 2] = ceilDivide(
-        std::max<int64_t>(extent - phase[axis], 0), window.strides[axis]);
-    output.steps[axis + 2] *= window.strides[axis];
+    sweep.part.apart[axis] = window.strides[axis];
   }
-  output.data = static_cast<char *>(output.data) +
-                offset * int64_t(byteSize(output.type));
+  sweep.output = sweep.part.of(call.output());
   int64_t number = 0;
   portable::forEachPlace(window.kernel, [&](const Place &tap) {
     Tap next;
@@ -194,7 +195,7 @@ size_t Convolution::layOut(void *base) {
   for (int64_t i = 0; i != sweeps(); ++i) {
     Sweep sweep = sweepAt(i);
     Scratch thread(nullptr);
-    blocksOf(sweep, Sink(call, sweep.output, 1, vectors)).take(thread);
+    blocksOf(sweep, sinkOf(sweep)).take(thread);
     threadBytes = std::max(threadBytes, thread.size());
   }
   if (kind == Weights::Pairs && isCopied)
@@ -204,11 +205,10 @@ size_t Convolution::layOut(void *base) {
 }
 
 void Convolution::packPanelOf(int64_t group, int64_t panel) const {
-  bool isTransposed = kind == Weights::Transposed;
-  int64_t rowStep = weights.steps[isTransposed ? 0 : 1];
-  int64_t columnStep = weights.steps[isTransposed ? 1 : 0];
+  int64_t rowStep = weights.steps[isTransposed(kind) ? 0 : 1];
+  int64_t columnStep = weights.steps[isTransposed(kind) ? 1 : 0];
   int64_t groupStep =
-      isTransposed ? channels * weights.steps[0] : outputs * weights.steps[0];
+      (isTransposed(kind) ? channels : outputs) * weights.steps[0];
   int64_t column = panel * kPanelWidth;
   int64_t count = std::min(kPanelWidth, outputs - column);
   float *to = panels + (group * panelCount(outputs) + panel) * window.taps() *
@@ -234,7 +234,7 @@ void Convolution::packWeights() {
 void Convolution::runSweep(const Sweep &sweep, const ChannelRows &rows) {
   if (sweep.output.size() == 0)
     return;
-  Sink sink(call, sweep.output, 1, vectors);
+  Sink sink = sinkOf(sweep);
   Blocks blocks = blocksOf(sweep, sink);
   WindowRows window(rows, portable::spaceOf(sweep.output), sweep.strides,
                     {taps, size_t(sweep.segments)}, zeros);
@@ -243,7 +243,8 @@ void Convolution::runSweep(const Sweep &sweep, const ChannelRows &rows) {
                                     : reinterpret_cast<const char *>(panels);
   int64_t panelBytes =
       depth * kPanelWidth *
-      (kind == Weights::Packed ? int64_t(byteSize(weights.type)) : 4);
+      (isPacked() && kind != Weights::Pairs ? int64_t(byteSize(weights.type))
+                                            : 4);
   forEachChunk(
       call, this->window.groups * blocks.count(),
       [&](int64_t chunk, int thread) {
@@ -257,8 +258,7 @@ void Convolution::runSweep(const Sweep &sweep, const ChannelRows &rows) {
         int64_t panel = group * panelCount(outputs) + block.panel;
         blocks.multiply(block, blocks.take(scratch), fill,
                         matrices + panel * panelBytes, sink, 0, group * outputs,
-                        kind == Weights::Transposed ? panelRows : nullptr,
-                        depth);
+                        isTransposed(kind) ? panelRows : nullptr, depth);
       });
 }
 
@@ -284,11 +284,18 @@ void Convolution::run() {
 // Variants
 //===----------------------------------------------------------------------===//
 
-static bool acceptsPacked(const Invocation &call) {
-  return portable::readPackedWindow(call) &&
-         !Epilogue(call, 2).check("ConvolutionPacked") &&
+static bool hasPackedFactors(const Invocation &call) {
+  return !Epilogue(call, 2).check("a convolution") &&
          portable::isFactor(call.input(0).type) &&
          portable::isFactor(call.input(1).type) && call.input(1).isContiguous();
+}
+
+static bool acceptsPacked(const Invocation &call) {
+  return portable::readPackedWindow(call) && hasPackedFactors(call);
+}
+
+static bool acceptsTransposedPacked(const Invocation &call) {
+  return portable::readTransposedPackedWindow(call) && hasPackedFactors(call);
 }
 
 /// Of several groups, pairs have to be within one.
@@ -325,9 +332,10 @@ template <Weights kind> static bool acceptsPlain(const Invocation &call) {
 
 /// A call was accepted: it has a window.
 template <Weights kind> static Window windowOf(const Invocation &call) {
-  return *(kind == Weights::Packed ? portable::readPackedWindow(call)
-           : kind == Weights::Pairs
-               ? portable::readPairWindow(call)
+  return *(kind == Weights::Packed  ? portable::readPackedWindow(call)
+           : kind == Weights::Pairs ? portable::readPairWindow(call)
+           : kind == Weights::TransposedPacked
+               ? portable::readTransposedPackedWindow(call)
                : portable::readWindow("Convolution", call));
 }
 
@@ -362,3 +370,7 @@ CORTEN_VARIANTS_WITH_SCRATCH(ConvolutionTransposed,
                              acceptsPlain<Weights::Transposed>,
                              convolve<Weights::Transposed>,
                              scratchOf<Weights::Transposed>)
+CORTEN_VARIANTS_WITH_SCRATCH(ConvolutionTransposedPacked,
+                             acceptsTransposedPacked,
+                             convolve<Weights::TransposedPacked>,
+                             scratchOf<Weights::TransposedPacked>)

@@ -25,6 +25,22 @@ int64_t RowSpace::offset(int64_t row, const Steps &steps) const {
   return result + row * steps[0];
 }
 
+Tensor PartOfSpace::of(Tensor whole) const {
+  if (apart == PartOfSpace().apart)
+    return whole;
+  int64_t offset = 0;
+  for (int axis = 2; axis < whole.rank; ++axis) {
+    size_t place = size_t(axis) - 2;
+    offset += first[place] * whole.steps[axis];
+    whole.extents[axis] = ceilDivide(
+        std::max<int64_t>(whole.extents[axis] - first[place], 0), apart[place]);
+    whole.steps[axis] *= apart[place];
+  }
+  whole.data =
+      static_cast<char *>(whole.data) + offset * int64_t(byteSize(whole.type));
+  return whole;
+}
+
 Grid::Grid(const Tensor &tensor, int columnAxis)
     : data(static_cast<char *>(tensor.data)), type(tensor.type),
       columnStep(tensor.extents[columnAxis] == 1 ? 1
@@ -207,7 +223,8 @@ private:
 //===----------------------------------------------------------------------===//
 
 Sink::Sink(const Invocation &call, const Tensor &target, int columnAxis,
-           const Vectors &vectors, Grid *left, size_t operands)
+           const Vectors &vectors, Grid *left, size_t operands,
+           const PartOfSpace &part)
     : numColumns(target.extents[columnAxis]), vectors(vectors),
       output(target, columnAxis) {
   for (int axis = 0; axis != target.rank; ++axis)
@@ -222,7 +239,7 @@ Sink::Sink(const Invocation &call, const Tensor &target, int columnAxis,
   if (left)
     grids[numGrids++] = left;
   for (const Tensor &view : epilogue.inputs()) {
-    inputs[numInputs] = Grid(view, columnAxis);
+    inputs[numInputs] = Grid(part.of(view), columnAxis);
     grids[numGrids++] = &inputs[numInputs++];
   }
   mergeAxes(space, {grids.data(), numGrids});

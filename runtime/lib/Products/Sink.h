@@ -7,6 +7,7 @@
 #define CORTEN_RUNTIME_LIB_PRODUCTS_SINK_H
 
 #include "../Portable/Epilogue.h"
+#include "../Portable/Window.h"
 #include "../Tile/TileCode.h"
 #include "Common.h"
 
@@ -21,6 +22,14 @@ struct RowSpace {
 
   int64_t count() const;
   int64_t offset(int64_t row, const Steps &steps) const;
+};
+
+/// The places of a tensor that lie `first` after a multiple of `apart`.
+struct PartOfSpace {
+  portable::Place first = {};
+  portable::Place apart = {1, 1, 1};
+
+  Tensor of(Tensor whole) const;
 };
 
 /// A tensor as rows and columns.
@@ -55,9 +64,11 @@ class Sink {
 public:
   /// `columnAxis` of the output has the columns; rows go along the others.
   /// `left` is merged with them, if there is one. The kernel has `operands`
-  /// inputs of its own.
+  /// inputs of its own. The output may be a part of that of the call, as what
+  /// its program takes is then.
   Sink(const Invocation &call, const Tensor &output, int columnAxis,
-       const Vectors &vectors, Grid *left = nullptr, size_t operands = 2);
+       const Vectors &vectors, Grid *left = nullptr, size_t operands = 2,
+       const PartOfSpace &part = {});
 
   const RowSpace &rows() const { return space; }
   int64_t columns() const { return numColumns; }
