@@ -296,9 +296,12 @@ static bool takesProgram(plan::KernelOp op) {
 static std::optional<size_t> epilogueInput(plan::KernelOp product,
                                            plan::KernelOp tile) {
   Value result = product.getResult(0);
-  if (!isSameLayout(product, tile) || product.getPrepared() ||
-      getElementTypeOrSelf(result.getType()) !=
-          getElementTypeOrSelf(tile.getResult(0).getType()))
+  Type element = getElementTypeOrSelf(result.getType());
+  Type stored = getElementTypeOrSelf(tile.getResult(0).getType());
+  bool canStore = element == stored ||
+                  (isa<Float16Type, BFloat16Type, Float32Type>(stored) &&
+                   storesAnyType(product));
+  if (!canStore || !isSameLayout(product, tile) || product.getPrepared())
     return std::nullopt;
   for (auto [index, extra] : llvm::enumerate(tile.getExtras()))
     if (extra == result)
@@ -325,8 +328,8 @@ static void fuseEpiloguesIn(Block &block) {
       extras.erase(extras.begin() + *index);
       auto fused = plan::KernelOp::create(
           builder, builder.getFusedLoc({product.getLoc(), tile.getLoc()}),
-          product.getResultTypes(), product.getKernelAttr(),
-          product.getInputs(), extras, product.getNumbers(), product.getSizes(),
+          tile.getResultTypes(), product.getKernelAttr(), product.getInputs(),
+          extras, product.getNumbers(), product.getSizes(),
           product.getStaticNumbersAttr(), product.getOrderAttr(), UnitAttr());
       fused.getProgram().takeBody(tile.getProgram());
       // The element of the product comes first.

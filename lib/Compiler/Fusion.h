@@ -28,6 +28,10 @@ void fuseReductions(mlir::ModuleOp plans);
 /// results.
 void fuseEpilogues(mlir::ModuleOp plans);
 
+/// Whether a kernel can store results of any type of floats, since a program
+/// makes them.
+bool storesAnyType(plan::KernelOp op);
+
 /// Lets what is only multiplied in bf16 be stored so.
 void storeNarrow(mlir::ModuleOp plans);
 

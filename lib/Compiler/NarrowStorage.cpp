@@ -10,8 +10,7 @@
 using namespace corten;
 using namespace mlir;
 
-/// Kernels that can store results of any type, since a program makes them.
-static bool storesAnyType(plan::KernelOp op) {
+bool corten::storesAnyType(plan::KernelOp op) {
   return llvm::StringSwitch<bool>(op.getKernel())
       .Cases({"Tile", "MatMulPacked", "MatMulPairs"}, true)
       .Cases({"ConvolutionPacked", "ConvolutionTransposedPacked",

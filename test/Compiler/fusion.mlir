@@ -56,6 +56,22 @@ coreai.graph @linear(%x: tensor<4x2xf32> {coreai.name = "x"}) -> (tensor<4x3xf32
   coreai.output %2 : tensor<4x3xf32>
 }
 
+// So is a cast to another type of floats; one to whole numbers is not.
+// CHECK-LABEL: plan.function @castAfter
+// CHECK: plan.kernel "MatMulPacked"({{.*}}) -> tensor<4x3xf32>
+// CHECK-NOT: "Tile"
+// CHECK: plan.kernel "MatMulPacked"({{.*}}) -> tensor<4x3xf16>
+// CHECK: plan.kernel "Tile"
+// CHECK-NOT: plan.kernel
+coreai.graph @castAfter(%x: tensor<4x2xf16> {coreai.name = "x"}, %y: tensor<4x2xf16> {coreai.name = "y"}) -> (tensor<4x3xf32> {coreai.name = "z"}, tensor<4x3xsi32> {coreai.name = "n"}) {
+  %w = coreai.constant dense<[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]> : tensor<2x3xf16>
+  %0 = coreai.batch_matmul %x, %w : (tensor<4x2xf16>, tensor<2x3xf16>) -> tensor<4x3xf16>
+  %1 = coreai.cast %0 : tensor<4x3xf16> to tensor<4x3xf32>
+  %2 = coreai.batch_matmul %y, %w : (tensor<4x2xf16>, tensor<2x3xf16>) -> tensor<4x3xf16>
+  %3 = coreai.cast %2 : tensor<4x3xf16> to tensor<4x3xsi32>
+  coreai.output %1, %3 : tensor<4x3xf32>, tensor<4x3xsi32>
+}
+
 // What follows a product in another shape is a part of it too.
 // CHECK-LABEL: plan.function @otherShape
 // CHECK: "MatMulPacked"(%{{.*}}) with(%{{.*}})
