@@ -10,7 +10,7 @@ torch and transformers.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -40,6 +40,8 @@ class Model:
 
     module: torch.nn.Module
     inputs: dict[str, torch.Tensor]
+    batch_axes: dict[str, int | None] = field(default_factory=dict)
+    """Which axis has the rows of an input, if it is not the first; None: none has."""
 
 
 def _tokens(vocabulary: int, length: int) -> torch.Tensor:
@@ -47,12 +49,15 @@ def _tokens(vocabulary: int, length: int) -> torch.Tensor:
 
 
 def batched(model: Model, batch: int) -> Model:
-    """The same network with as many rows in every input."""
-    inputs = {
-        name: tensor.repeat(batch, *[1] * (tensor.dim() - 1))
-        for name, tensor in model.inputs.items()
-    }
-    return Model(model.module, inputs)
+    """The same network with as many rows in every input that has them."""
+
+    def repeated(name: str, tensor: torch.Tensor) -> torch.Tensor:
+        axis = model.batch_axes.get(name, 0)
+        counts = [batch if at == axis else 1 for at in range(tensor.dim())]
+        return tensor.repeat(counts)
+
+    inputs = {name: repeated(name, tensor) for name, tensor in model.inputs.items()}
+    return Model(model.module, inputs, model.batch_axes)
 
 
 def resnet50(quick: bool) -> Model:
@@ -268,7 +273,7 @@ class DecodeLayer(torch.nn.Module):
         self, x: torch.Tensor, cosine: torch.Tensor, sine: torch.Tensor
     ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         """Queries, keys and values of tokens, the first two turned."""
-        shape = (1, x.shape[1], -1, self.head)
+        shape = (x.shape[0], x.shape[1], -1, self.head)
 
         def turned(x: torch.Tensor) -> torch.Tensor:
             low, high = x.chunk(2, -1)
@@ -379,6 +384,8 @@ def _decode(layers: int, heads: int, length: int, **sizes: int) -> Model:
             "cosine": cosine[length],
             "sine": sine[length],
         },
+        # Layers come first in caches; angles are of a place.
+        batch_axes={"keys": 1, "values": 1, "cosine": None, "sine": None},
     )
 
 

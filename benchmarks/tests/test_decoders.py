@@ -27,6 +27,16 @@ def test_a_cache_is_what_a_longer_prompt_would_leave() -> None:
     assert logits.shape == (1, 1, 1000)
 
 
+@pytest.mark.parametrize("name", ["qwen2-0.5b-decode", "small-decode"])
+def test_rows_of_a_batch_are_alike(name: str) -> None:
+    built = zoo.build(name, quick=True)
+    three = zoo.batched(built, 3)
+    with torch.no_grad():
+        alone, together = built.module(**built.inputs), built.module(**three.inputs)
+    assert three.inputs["keys"].shape[:2] == (built.inputs["keys"].shape[0], 3)
+    torch.testing.assert_close(together, alone.expand(3, -1, -1))
+
+
 @pytest.mark.parametrize("name", ["qwen2-0.5b-decode", "qwen2-0.5b-prefill-128"])
 def test_every_weight_has_a_name_for_llama(name: str) -> None:
     module = zoo.build(name, quick=True).module
