@@ -1,4 +1,6 @@
 // RUN: corten-opt --coreai-to-plan %s | FileCheck %s
+// RUN: corten-opt --coreai-to-plan=precision=bf16 %s | FileCheck %s --check-prefix BF16
+// RUN: corten-opt --coreai-to-plan=precision=int8 %s | FileCheck %s --check-prefix INT8
 //
 // Products with matrices that indices take from a constant read them where they
 // are.
@@ -8,6 +10,13 @@
 // CHECK-NOT: "GatherNd"
 // CHECK: plan.kernel "MatMulRouted"({{.*}}) numbers []
 // CHECK: plan.lane "Relu"
+// In bf16 they are kept so; rows are as they are.
+// BF16-LABEL: plan.function @routed
+// BF16: plan.kernel "PackMatrix"({{.*}}) numbers [] prepared : (tensor<2x2x3xbf16>) -> tensor<2x1x2x32xbf16>
+// BF16: plan.kernel "MatMulRouted"({{.*}} : (tensor<4x1x2xf32>, tensor<2x1x2x32xbf16>,
+// INT8-LABEL: plan.function @routed
+// INT8: -> tensor<2x1x2x32xf32>
+// INT8: plan.kernel "MatMulRouted"
 coreai.graph @routed(%x: tensor<4x1x2xf32> {coreai.name = "x"}, %i: tensor<4x1xsi32> {coreai.name = "i"}) -> (tensor<4x1x3xf32> {coreai.name = "z"}) {
   %w = coreai.constant dense<[[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]], [[7.0, 8.0, 9.0], [1.0, 1.0, 1.0]]]> : tensor<2x2x3xf32>
   %t = coreai.gather_nd %w at %i : (tensor<2x2x3xf32>, tensor<4x1xsi32>) to tensor<4x2x3xf32>

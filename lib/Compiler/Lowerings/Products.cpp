@@ -120,9 +120,14 @@ static std::optional<KernelCall> routedProduct(Planner &planner,
   auto taking = right.base.getDefiningOp<plan::KernelOp>();
   if (!taking || !taking.getKernel().starts_with("Gather"))
     return std::nullopt;
+  // Few rows go to each matrix, so what counts is how much of it is read.
+  Form matrices = table;
+  Type narrow = planner.builder.getBF16Type();
+  if (planner.precision.factors == Factors::BF16 && table.element != narrow)
+    matrices = planner.elementwise("Cast", table, narrow);
   KernelCall call;
   call.kernel = "MatMulRouted";
-  call.inputs = {left, packedMatrix(planner, table), which};
+  call.inputs = {left, packedMatrix(planner, matrices), which};
   return call;
 }
 
