@@ -218,7 +218,7 @@ llvm::Expected<std::string>
 corten::compileProgram(ModuleOp program, const CompileOptions &options) {
   MLIRContext *context = program.getContext();
   loadCompilerDialects(*context);
-  DiagnosticError error(context);
+  DiagnosticError error(context, DiagnosticError::Place::Shown);
   FailureOr<OwningOpRef<ModuleOp>> plans =
       planProgram(program, options.precision);
   if (failed(plans) || failed(buildForeign(**plans)))

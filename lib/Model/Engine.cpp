@@ -77,7 +77,7 @@ llvm::Expected<WatchedModel> corten::loadWatched(mlir::ModuleOp program,
                                                  llvm::ArrayRef<uint64_t> ops,
                                                  runtime::LoadOptions options) {
   mlir::OwningOpRef<mlir::ModuleOp> copy = program.clone();
-  DiagnosticError error(program.getContext());
+  DiagnosticError error(program.getContext(), DiagnosticError::Place::Shown);
   mlir::FailureOr<std::vector<WatchedValue>> values =
       watchValues(*copy, graph, ops);
   if (failed(values))

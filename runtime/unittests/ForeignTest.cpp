@@ -83,6 +83,15 @@ TEST(Foreign, WhatTheLoaderSaysIsTheError) {
   EXPECT_EQ(model.takeError().message(), "'plus' is in poetry");
 }
 
+TEST(Foreign, WhatTheLoaderSaysHasTheLine) {
+  PlanBuilder plan = foreignPlan("poetry");
+  plan.plan.locations = {"model.py:12"};
+  plan.plan.blocks[0]->steps[0]->location = 0;
+  auto model = load(plan.file(), withNumbers());
+  ASSERT_FALSE(model);
+  EXPECT_EQ(model.takeError().message(), "model.py:12: 'plus' is in poetry");
+}
+
 TEST(Foreign, ErrorsOfTheKernelAreThoseOfTheCall) {
   std::shared_ptr<Model> model =
       loaded(foreignPlan("number", 2), withNumbers());

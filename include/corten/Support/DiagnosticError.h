@@ -19,7 +19,8 @@ namespace corten {
 /// value; nothing of what is emitted reaches anybody else.
 class DiagnosticError {
 public:
-  /// Whether the message begins with the line of the file that it is about.
+  /// Whether the message begins with the line that it is about: the user's,
+  /// where the program records it, or else that of the program's text.
   enum class Place { Hidden, Shown };
 
   explicit DiagnosticError(mlir::MLIRContext *context,
@@ -28,12 +29,8 @@ public:
           if (diagnostic.getSeverity() != mlir::DiagnosticSeverity::Error ||
               !message.empty())
             return;
-          auto line =
-              diagnostic.getLocation()->findInstanceOf<mlir::FileLineColLoc>();
-          if (place == Place::Shown && line)
-            message = (line.getFilename().getValue() + ":" +
-                       llvm::Twine(line.getLine()) + ": ")
-                          .str();
+          if (place == Place::Shown)
+            message = lineOf(diagnostic.getLocation());
           message += llvm::StringRef(diagnostic.str()).split('\n').first;
         }) {}
 
@@ -45,6 +42,22 @@ public:
   }
 
 private:
+  /// `model.py:12: `, or nothing.
+  static std::string lineOf(mlir::Location location) {
+    std::string text;
+    location->walk([&](mlir::Location inner) {
+      auto line = llvm::dyn_cast<mlir::FileLineColRange>(inner);
+      // "-" stands for no file.
+      if (!line || line.getStartLine() == 0 || line.getFilename() == "-")
+        return mlir::WalkResult::advance();
+      text = (line.getFilename().getValue() + ":" +
+              llvm::Twine(line.getStartLine()) + ": ")
+                 .str();
+      return mlir::WalkResult::interrupt();
+    });
+    return text;
+  }
+
   std::string message;
   mlir::ScopedDiagnosticHandler handler;
 };

@@ -115,3 +115,45 @@ def test_an_asset_that_was_moved(tmp_path: Path) -> None:
     command("run", plan, "--asset", moved, "--memory-limit", "1MB")
     with pytest.raises(ValueError, match="only a plan"):
         corten.load(moved, asset=moved)
+
+
+#: An op that no kernel does, where a module of the user's has it.
+OUTSIDE = """\
+coreai.graph @main(%x: tensor<4xf32> {coreai.name = "x"})
+    -> (tensor<4xf32> {coreai.name = "y"}) {
+  %0 = coreai.delegate <"other">(%x) {resource = array<i8: 1>}
+      : (tensor<4xf32>) -> tensor<4xf32>WHERE
+  coreai.output %0 : tensor<4xf32>
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("where", "line"),
+    [
+        # What the program records, or else the line of its text.
+        (' loc("layers/model.py":12:3)', "layers/model.py:12: "),
+        ("", "outside.mlir:3: "),
+    ],
+)
+def test_an_op_that_cannot_be_run(where: str, line: str, tmp_path: Path) -> None:
+    path = tmp_path / "outside.mlir"
+    path.write_text(OUTSIDE.replace("WHERE", where))
+    wanted = f"{line}'coreai.delegate' op cannot be run by the engine"
+    for load in (lambda: corten.load(path), lambda: corten.compile(corten.open(path))):
+        with pytest.raises(ValueError, match="cannot be run") as error:
+            load()
+        assert wanted in str(error.value)
+        assert str(error.value).startswith(f"{path}: ")
+    plan = tmp_path / "outside.cplan"
+    for arguments in (
+        ("compile", path, "-o", plan),
+        ("compile", path, "--explain"),
+        ("compile", path, "--print"),
+        ("run", path),
+    ):
+        answer = command(*arguments)
+        assert answer.status == 2
+        assert wanted in answer.err
+        assert answer.out == ""
+    assert not plan.exists()

@@ -132,6 +132,10 @@ def test_amid_other_operations_and_sizes_that_calls_know():
         torch.testing.assert_close(actual, model(x, y))
 
 
+#: The line of `Between` that calls the kernel.
+CALLED = r"test_engine\.py:\d+: the Metal kernel"
+
+
 def saved(tmp_path: Path, kernel: TorchMetalKernel) -> Path:
     example = (torch.randn(8, 3), torch.randn(8, 2))
     program = program_of(Between(kernel), example, [kernel])
@@ -182,15 +186,33 @@ def test_a_kernel_that_cannot_be_translated(tmp_path, source, message):
     with pytest.raises(ValueError, match=r"'engine_wrong_\w+' cannot be run") as error:
         corten.load(saved(tmp_path, kernel))
     assert re.search(message, str(error.value)), str(error.value)
+    # Where the program calls it, besides where it is wrong.
+    assert re.search(CALLED, str(error.value)), str(error.value)
 
 
 def test_without_a_compiler(tmp_path, monkeypatch):
-    asset = saved(tmp_path, adder("engine_without"))
+    kernel = adder("engine_without")
+    asset = saved(tmp_path, kernel)
+    plan = tmp_path / "model.cplan"
+    assert command("compile", asset, "-o", plan).status == 0
     monkeypatch.setenv("COREAI_TORCH_CLANG", "/nowhere/clang++")
     monkeypatch.setenv("COREAI_TORCH_CACHE", str(tmp_path / "cache"))
-    with pytest.raises(ValueError, match="apt-get install clang-22") as error:
-        corten.load(asset)
-    assert "engine_without_" in str(error.value)
+    program = program_of(
+        Between(kernel), (torch.randn(8, 3), torch.randn(8, 2)), [kernel]
+    )
+    for load in (
+        lambda: corten.load(asset),
+        lambda: corten.compile(program),
+        # A plan from a machine that had one.
+        lambda: corten.load(plan, metal_kernels=True),
+    ):
+        with pytest.raises(ValueError, match="apt-get install clang-22") as error:
+            load()
+        assert re.search(CALLED, str(error.value)), str(error.value)
+        assert "the Metal kernel 'engine_without_" in str(error.value)
+    answer = command("compile", asset, "--explain")
+    assert answer.status == 2
+    assert re.search(CALLED, answer.err), answer.err
 
 
 def test_a_kernel_cannot_ask_the_system(tmp_path):

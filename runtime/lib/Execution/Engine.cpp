@@ -42,6 +42,15 @@ Error Engine::choose(int threads) {
   return Error::success();
 }
 
+/// The line of the program that calls a kernel first, as errors begin with it.
+static std::string lineOf(const Program &program, size_t foreign) {
+  for (const Block &block : program.blocks)
+    for (const Step &step : block.steps)
+      if (step.foreign == int32_t(foreign) && !step.location.empty())
+        return step.location + ": ";
+  return {};
+}
+
 Error Engine::loadForeign() {
   for (const ForeignSource &source : program.foreign) {
     if (!options.foreign)
@@ -53,7 +62,8 @@ Error Engine::loadForeign() {
     Expected<std::shared_ptr<const ForeignKernel>> made =
         options.foreign(source);
     if (!made)
-      return made.takeError();
+      return Error(lineOf(program, foreign.size()) +
+                   made.takeError().message());
     foreign.push_back(std::move(*made));
   }
   return Error::success();
