@@ -73,6 +73,8 @@ TEST(Frames, HaveALimit) {
   Owned<float> large({100, 256});
   EXPECT_OK(call.setInput(0, large.tensor));
   EXPECT_FAULT(call.run(), "the memory limit is 102400 bytes");
+  EXPECT_FAULT(call.run(), "raise it (corten run --memory-limit, "
+                           "corten.load(memory_limit=)");
   EXPECT_OK(call.setInput(0, small.tensor));
   EXPECT_OK(call.run());
 }

@@ -353,7 +353,9 @@ TEST(Sharing, WithinTheLimitOfMemory) {
     State fork = forked(state);
     auto third = state.copy();
     ASSERT_FALSE(third);
-    EXPECT_MENTIONS(third.takeError().message(), "there is no memory for");
+    EXPECT_MENTIONS(
+        third.takeError().message(),
+        "bytes of the state 's'; the memory limit is 41943040 bytes");
     add(model, fork, 1);
     EXPECT_TRUE(isFilled(state));
     EXPECT_TRUE(isFilled(fork, 1));

@@ -50,8 +50,10 @@ void tool::addCallOptions(CLI::App &command, CallOptions &options) {
       ->type_name("NAME=FILE")
       ->allow_extra_args(false);
   command
-      .add_option("--shape", options.shapes,
-                  "The shape of an input that is random, raw, or an image")
+      .add_option(
+          "--shape", options.shapes,
+          "The shape of an input that is random, raw, or an image, or of "
+          "a state")
       ->type_name("NAME=1,3,224,224")
       ->allow_extra_args(false);
   command
@@ -116,9 +118,9 @@ chooseFunction(const runtime::Model &model, StringRef name) {
 /// By the name of the input.
 using Sources = llvm::StringMap<InputSource>;
 
-static llvm::Expected<Sources>
-readSources(const CallOptions &options,
-            llvm::ArrayRef<runtime::Parameter> inputs) {
+static llvm::Expected<Sources> readSources(const CallOptions &options,
+                                           const runtime::Function &function) {
+  llvm::ArrayRef<runtime::Parameter> inputs(function.inputs());
   Sources sources;
   for (StringRef argument : options.inputs) {
     if (argument.ends_with(".npz") && !argument.contains('=')) {
@@ -131,8 +133,13 @@ readSources(const CallOptions &options,
       return pair.takeError();
     sources[pair->first].text = pair->second.str();
   }
+  // States have shapes as well. Without a name it is that of the only input.
+  std::vector<runtime::Parameter> shaped(inputs);
+  llvm::append_range(shaped, function.states());
   for (StringRef argument : options.shapes) {
-    auto pair = assignment("--shape", argument, inputs);
+    bool isNamed = argument.contains('=') || inputs.empty();
+    auto pair = assignment("--shape", argument,
+                           isNamed ? llvm::ArrayRef(shaped) : inputs);
     if (!pair)
       return pair.takeError();
     sources[pair->first].shape = pair->second.str();
@@ -155,6 +162,28 @@ static llvm::Expected<Owned> makeInput(const runtime::Parameter &input,
 static llvm::Error translate(const runtime::Error &error) {
   return error ? llvm::createStringError(error.message())
                : llvm::Error::success();
+}
+
+/// Zeros, of the shape that is fixed or was said.
+static llvm::Expected<runtime::State> makeState(const runtime::Model &model,
+                                                const runtime::Parameter &state,
+                                                StringRef shape) {
+  auto extents = shapeFor(state, shape);
+  if (!extents)
+    return extents.takeError();
+  bool isFixed = llvm::all_of(
+      state.axes, [](const runtime::Axis &axis) { return axis.isFixed(); });
+  if (!isFixed && shape.empty())
+    return llvm::createStringError(
+        "the state '" + state.name + "' is " + state.describe() +
+        ": say which shape it is to have, as in --shape " + state.name + "=" +
+        llvm::join(llvm::map_range(*extents,
+                                   [](int64_t n) { return std::to_string(n); }),
+                   ","));
+  runtime::Expected<runtime::State> made = model.createState(state, *extents);
+  if (!made)
+    return translate(made.takeError());
+  return std::move(*made);
 }
 
 llvm::Error Session::run() const { return translate(call->run()); }
@@ -189,7 +218,7 @@ llvm::Expected<Session> tool::openSession(const CallOptions &options,
   session.call =
       std::make_unique<runtime::Call>(session.model, *session.function);
   llvm::ArrayRef<runtime::Parameter> inputs(session.function->inputs());
-  llvm::Expected<Sources> sources = readSources(options, inputs);
+  llvm::Expected<Sources> sources = readSources(options, *session.function);
   if (!sources)
     return sources.takeError();
   progress.show("reading inputs");
@@ -205,9 +234,10 @@ llvm::Expected<Session> tool::openSession(const CallOptions &options,
     session.arguments.push_back(std::move(*made));
   }
   for (const runtime::Parameter &state : session.function->states()) {
-    runtime::Expected<runtime::State> made = session.model->createState(state);
+    llvm::Expected<runtime::State> made =
+        makeState(*session.model, state, sources->lookup(state.name).shape);
     if (!made)
-      return translate(made.takeError());
+      return made.takeError();
     // The call refers to what stays where it is.
     if (llvm::Error error =
             translate(session.call->setState(state.name, *made)))

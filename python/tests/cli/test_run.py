@@ -93,6 +93,53 @@ def test_states_go_on(tmp_path: Path) -> None:
     np.testing.assert_array_equal(np.load(tmp_path / "y.npy"), [8, 24])
 
 
+class Cache(nn.Module):
+    """Its state is as long as whoever calls it likes."""
+
+    def forward(self, cache: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
+        cache[:2] += x
+        return cache.sum(0) * 2
+
+
+def test_states_of_open_extents(tmp_path: Path) -> None:
+    program = torch.export.export(
+        Cache(),
+        (torch.zeros(5, 3), torch.zeros(2, 3)),
+        dynamic_shapes=({0: torch.export.Dim("length", min=2, max=64)}, {}),
+    )
+    converter = TorchConverter()
+    converter.add_exported_program(
+        program.run_decompositions(get_decomp_table()),
+        input_names=["x"],
+        state_names=["cache"],
+        output_names=["y"],
+    )
+    asset = tmp_path / "cache.aimodel"
+    converter.to_coreai().save_asset(asset)
+    np.save(tmp_path / "x.npy", np.ones((2, 3), np.float32))
+    given = [asset, "--input", f"x={tmp_path / 'x.npy'}"]
+    answer = corten("run", *given)
+    assert answer.status == 2
+    assert "the state 'cache' is f32[s0, 3]: say which shape" in answer.err
+    assert "--shape cache=1,3" in answer.err
+    succeed(
+        *("run", *given, "--shape", "cache=5,3", "--steps", "3"),
+        *("--output", tmp_path / "y.npy"),
+    )
+    np.testing.assert_array_equal(np.load(tmp_path / "y.npy"), np.full(3, 12))
+    # Without a name it is the shape of the only input.
+    succeed("bench", asset, "--shape", "2,3", "--shape", "cache=64,3", "--rounds", "1")
+    succeed("profile", asset, "--shape", "cache=2,3", "--rounds", "1")
+    for shape, message in [
+        ("cache=5,4", "axis 1 cannot be 4"),
+        ("cache=5", "--shape: 5 does not fit"),
+        ("other=5,3", "want NAME=VALUE with a name of x, cache"),
+    ]:
+        answer = corten("run", *given, "--shape", shape)
+        assert answer.status == 2
+        assert message in answer.err, answer.err
+
+
 def test_plan_is_shown(folder: Path) -> None:
     text = succeed("compile", folder / "model.aimodel", "--print")
     assert 'plan.kernel "ConvolutionPacked"' in text

@@ -97,6 +97,8 @@ struct StateData {
   Tensor tensor;
   Memory memory;
   std::shared_ptr<MemoryPool> pool;
+  /// Of the pool, for messages.
+  size_t limit = 0;
   size_t bytes = 0;
   std::atomic<bool> isInUse = false;
   /// Guards what follows, and the pages that are mapped, from copies that are

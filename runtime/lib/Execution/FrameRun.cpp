@@ -15,14 +15,20 @@
 using namespace corten::runtime;
 using namespace corten::runtime::execution;
 
+Error execution::outOfMemory(const std::string &what, size_t limit) {
+  std::string text = "there is no memory for " + what;
+  if (limit == size_t(-1))
+    return Error(text + ": the system has no more; smaller inputs, or fewer "
+                        "calls at once, take less");
+  return Error(text + "; the memory limit is " + std::to_string(limit) +
+               " bytes for all calls at once: raise it (corten run "
+               "--memory-limit, corten.load(memory_limit=), "
+               "LoadOptions::arenaLimit), or take smaller inputs");
+}
+
 Error execution::outOfMemory(const Engine &engine, int64_t bytes) {
-  std::string text =
-      "there is no memory for " + std::to_string(bytes) + " bytes of tensors";
-  if (engine.options.arenaLimit != size_t(-1))
-    text += "; the memory limit is " +
-            std::to_string(engine.options.arenaLimit) +
-            " bytes for all calls at once";
-  return Error(text);
+  return outOfMemory(std::to_string(bytes) + " bytes of tensors",
+                     engine.options.arenaLimit);
 }
 
 bool execution::hasLayout(const Tensor &tensor, const Tensor &wanted) {

@@ -9,6 +9,7 @@
 #include "corten/Runtime/Tensor.h"
 
 #include <optional>
+#include <string>
 #include <utility>
 
 namespace corten::runtime::execution {
@@ -23,6 +24,8 @@ bool hasLayout(const Tensor &tensor, const Tensor &wanted);
 std::optional<std::pair<int64_t, int64_t>> hullOf(const Tensor &tensor);
 
 Error outOfMemory(const Engine &engine, int64_t bytes);
+/// The same of something else; `limit` is that of the pool.
+Error outOfMemory(const std::string &what, size_t limit);
 
 } // namespace corten::runtime::execution
 

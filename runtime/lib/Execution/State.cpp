@@ -51,7 +51,7 @@ void State::Lock::Release::operator()(StateData *data) const {
 /// A tensor of this type and shape: zeros.
 static Expected<std::unique_ptr<StateData>>
 makeData(std::string name, ElementType type, std::span<const int64_t> shape,
-         std::shared_ptr<MemoryPool> pool) {
+         std::shared_ptr<MemoryPool> pool, size_t limit) {
   int64_t bytes = int64_t(byteSize(type));
   for (int64_t extent : shape)
     if (extent < 0 || __builtin_mul_overflow(bytes, extent, &bytes))
@@ -62,12 +62,14 @@ makeData(std::string name, ElementType type, std::span<const int64_t> shape,
   data->memory =
       isLarge ? pool->takeApart(size_t(bytes)) : pool->take(size_t(bytes));
   if (!data->memory)
-    return Error("there is no memory for the " + std::to_string(bytes) +
-                 " bytes of the state '" + name + "'");
+    return outOfMemory("the " + std::to_string(bytes) +
+                           " bytes of the state '" + name + "'",
+                       limit);
   data->name = std::move(name);
   data->tensor = Tensor(type, data->memory.data(), shape);
   data->bytes = size_t(bytes);
   data->pool = std::move(pool);
+  data->limit = limit;
   if (!isLarge && bytes != 0)
     std::memset(data->memory.data(), 0, data->bytes);
   return data;
@@ -75,7 +77,8 @@ makeData(std::string name, ElementType type, std::span<const int64_t> shape,
 
 Expected<State> State::copy() const {
   Expected<std::unique_ptr<StateData>> made =
-      makeData(data->name, data->tensor.type, data->tensor.shape(), data->pool);
+      makeData(data->name, data->tensor.type, data->tensor.shape(), data->pool,
+               data->limit);
   if (!made)
     return made.takeError();
   std::lock_guard lock(data->sharing);
@@ -174,7 +177,8 @@ Model::createState(const Parameter &state,
   if (!extents)
     return extents.takeError();
   Expected<std::unique_ptr<StateData>> made =
-      makeData(state.name, state.type, *extents, engine->results);
+      makeData(state.name, state.type, *extents, engine->results,
+               engine->options.arenaLimit);
   if (!made)
     return made.takeError();
   return State(std::move(*made));
