@@ -9,6 +9,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
 #include "mlir/IR/Matchers.h"
+#include "llvm/ADT/Sequence.h"
 
 using namespace corten;
 using namespace mlir;
@@ -349,6 +350,22 @@ int32_t BlockWriter::dyingInput(plan::KernelOp op) {
   return -1;
 }
 
+int32_t BlockWriter::turned(int32_t value, ArrayRef<int64_t> order) {
+  const file::ValueT from = *block->values[value];
+  std::vector<int32_t> steps = from.strides;
+  if (steps.empty())
+    steps = stridesFor(from.shape, llvm::to_vector(llvm::seq<int64_t>(
+                                       0, int64_t(from.shape.size()))));
+  auto made = std::make_unique<file::ValueT>(from);
+  made->strides.resize(order.size());
+  for (auto [place, axis] : llvm::enumerate(order)) {
+    made->shape[place] = from.shape[axis];
+    made->strides[place] = steps[axis];
+  }
+  block->values.push_back(std::move(made));
+  return int32_t(block->values.size()) - 1;
+}
+
 void BlockWriter::writeKernel(plan::KernelOp op) {
   std::vector<int32_t> inputs;
   for (Value input : op.getInputs())
@@ -378,6 +395,13 @@ void BlockWriter::writeKernel(plan::KernelOp op) {
   // Memory that is written in parts takes no step.
   if (op.getKernel() == "Empty")
     return;
+  // Rows and columns of a product are axes in the order of memory.
+  if (op.getOrder() && op.getKernel().starts_with("MatMul")) {
+    for (int32_t &extra :
+         MutableArrayRef(inputs).take_back(op.getExtras().size()))
+      extra = turned(extra, *op.getOrder());
+    outputs.front() = turned(outputs.front(), *op.getOrder());
+  }
   std::vector<int32_t> numbers = mixed(op.getStaticNumbers(), op.getNumbers());
   file::StepT &step = addStep(file::StepKind::Kernel, op.getLoc());
   step.target = writer.kernel(op.getKernel());
@@ -390,6 +414,8 @@ void BlockWriter::writeKernel(plan::KernelOp op) {
   step.program_inputs = int32_t(op.getExtras().size());
   for (int32_t output : step.outputs)
     isWrittenNow(output);
+  for (Value result : op.getResults())
+    isWrittenNow(values[result]);
 }
 
 void BlockWriter::writeInsert(plan::InsertOp op) {

@@ -103,6 +103,8 @@ private:
   /// is none.
   int32_t dyingInput(plan::KernelOp op);
   int32_t inputValue(mlir::Value tensor, int32_t index);
+  /// The same elements with axes in another order.
+  int32_t turned(int32_t value, llvm::ArrayRef<int64_t> order);
   /// Strides for axes in this order.
   std::vector<int32_t> stridesFor(llvm::ArrayRef<int32_t> shape,
                                   llvm::ArrayRef<int64_t> order);

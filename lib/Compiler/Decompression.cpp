@@ -111,3 +111,22 @@ bool corten::isZero(const Form &form) {
     return dense.getSplatValue<APFloat>().isZero();
   return dense.getSplatValue<APInt>().isZero();
 }
+
+bool corten::comesCompressed(const Form &form) {
+  Value base = form.base;
+  while (true) {
+    if (auto view = base.getDefiningOp<plan::ViewOp>())
+      base = view.getSource();
+    auto kernel = base.getDefiningOp<plan::KernelOp>();
+    if (!kernel || !kernel.getPrepared())
+      return false;
+    StringRef name = kernel.getKernel();
+    if (name == "Dequantize" || name == "LutToDense" ||
+        name == "SparseToDense" || kernel->hasAttr(kMaskedAttr))
+      return true;
+    if (!kernel.isTile() && name != "Cast" && name != "Copy")
+      return false;
+    // What is scaled comes before what it is scaled by.
+    base = (kernel.isTile() ? kernel.getExtras() : kernel.getInputs()).front();
+  }
+}

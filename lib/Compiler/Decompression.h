@@ -10,8 +10,8 @@
 
 namespace corten {
 
-/// What a kernel has that expands compressed weights for a product: why it
-/// could not have them as they are.
+/// What a kernel has that expands compressed weights for a product or a
+/// convolution: why it could not have them as they are.
 inline constexpr llvm::StringLiteral kExpandedAttr = "plan.expanded";
 
 /// What a kernel has that makes zeros of what is looked up where a sparse
@@ -43,11 +43,18 @@ bool isZero(const Form &form);
 
 /// A product whose right side, `matrix` [k, n], is a constant that is
 /// decompressed when the plan is loaded: it reads the compressed one. Nothing
-/// if it cannot; `why` says why not, and is empty if it is none.
+/// if it cannot; `why` says why not, and is empty if it is none. With an
+/// `order` it is a convolution: rows and columns are the axes of the result in
+/// that order, and rows are never rounded.
 std::optional<Form> compressedProduct(Planner &planner, const Form &left,
                                       const Form &matrix,
                                       llvm::ArrayRef<Size> extents,
-                                      llvm::StringRef &why);
+                                      llvm::StringRef &why,
+                                      llvm::ArrayRef<int64_t> order = {});
+
+/// Whether a form is of a constant that is decompressed when the plan is
+/// loaded, apart from casts and from numbers that it is multiplied with.
+bool comesCompressed(const Form &form);
 
 /// A product with those of compressed matrices, `table` [matrices, k, n], that
 /// indices say: it reads only these, compressed. Its extents and element type

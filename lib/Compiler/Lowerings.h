@@ -46,6 +46,9 @@ bool lowerNormalization(mlir::Operation *op, Planner &planner);
 /// has been emitted if the engine cannot run it.
 mlir::FailureOr<Form> convolved(mlir::Operation *op, Planner &planner,
                                 const Form &weight);
+/// Whether a convolution may read compressed weights as they are, so that they
+/// are better left alone.
+bool readsCodes(mlir::Operation *op, Planner &planner);
 /// How the window of a convolution moves.
 struct WindowForm {
   llvm::ArrayRef<Size> extents;

@@ -119,3 +119,80 @@ coreai.graph @sharedRows(%i: tensor<2x1xsi32> {coreai.name = "i"}) -> (tensor<2x
   %0 = coreai.gather_nd %w at %i : (tensor<4x2xf32>, tensor<2x1xsi32>) to tensor<2x2xf32>
   coreai.output %0 : tensor<2x2xf32>
 }
+
+// A convolution of single elements is a product of pixels, whose result has its
+// channels last in memory; what comes after it is a part of it.
+// CHECK-LABEL: plan.function @pointwise
+// CHECK: plan.kernel "PackCodes"
+// CHECK: plan.kernel "MatMulCompressed"({{.*}}) with({{.*}}) numbers [1, 8, 0] order [0, 2, 3, 1]
+// CHECK-SAME: (tensor<1x4x5x2xf32>
+// CHECK-SAME: -> tensor<1x3x4x5xf32>
+// CHECK: plan.lane "Add"
+// CHECK-NOT: "ConvolutionPacked"
+// CHECK: plan.return
+coreai.graph @pointwise(%x: tensor<1x2x4x5xf32> {coreai.name = "x"}) -> (tensor<1x3x4x5xf32> {coreai.name = "z"}) {
+  %q = coreai.constant dense<[[[[1]], [[2]]], [[[3]], [[4]]], [[[5]], [[6]]]]> : tensor<3x2x1x1xsi8>
+  %scale = coreai.constant dense<[[[[0.1]]], [[[0.2]]], [[[0.3]]]]> : tensor<3x1x1x1xf32>
+  %zero = coreai.constant dense<0> : tensor<3x1x1x1xsi8>
+  %none = coreai.constant dense<0.0> : tensor<3x1x1x1xf32>
+  %w = coreai.blockwise_shift_scale %q, %scale, %zero, %none : (tensor<3x2x1x1xsi8>, tensor<3x1x1x1xf32>, tensor<3x1x1x1xsi8>, tensor<3x1x1x1xf32>) -> tensor<3x2x1x1xf32>
+  %bias = coreai.constant dense<[[[0.1]], [[0.2]], [[0.3]]]> : tensor<3x1x1xf32>
+  %ones = coreai.constant dense<1> : tensor<2xui32>
+  %group = coreai.constant dense<1> : tensor<ui32>
+  %0 = coreai.conv2d %x, %w, %ones, %ones, %group : (tensor<1x2x4x5xf32>, tensor<3x2x1x1xf32>, tensor<2xui32>, tensor<2xui32>, tensor<ui32>) -> tensor<1x3x4x5xf32>
+  %1 = coreai.decomposable.broadcasting_add %0, %bias : (tensor<1x3x4x5xf32>, tensor<3x1x1xf32>) -> tensor<1x3x4x5xf32>
+  coreai.output %1 : tensor<1x3x4x5xf32>
+}
+
+// Numbers that channels are multiplied with do not go into codes.
+// CHECK-LABEL: plan.function @scaled
+// CHECK: plan.kernel "MatMulCompressed"({{.*}}) with({{.*}}) numbers [1, 8, 0] order [0, 2, 3, 1]
+// CHECK: plan.lane "Mul"
+// CHECK-NOT: "ConvolutionPacked"
+// CHECK: plan.return
+coreai.graph @scaled(%x: tensor<1x2x4x5xf32> {coreai.name = "x"}) -> (tensor<1x3x4x5xf32> {coreai.name = "z"}) {
+  %q = coreai.constant dense<[[[[1]], [[2]]], [[[3]], [[4]]], [[[5]], [[6]]]]> : tensor<3x2x1x1xsi8>
+  %scale = coreai.constant dense<[[[[0.1]]], [[[0.2]]], [[[0.3]]]]> : tensor<3x1x1x1xf32>
+  %zero = coreai.constant dense<0> : tensor<3x1x1x1xsi8>
+  %none = coreai.constant dense<0.0> : tensor<3x1x1x1xf32>
+  %w = coreai.blockwise_shift_scale %q, %scale, %zero, %none : (tensor<3x2x1x1xsi8>, tensor<3x1x1x1xf32>, tensor<3x1x1x1xsi8>, tensor<3x1x1x1xf32>) -> tensor<3x2x1x1xf32>
+  %weight = coreai.constant dense<[[[7.0]], [[8.0]], [[9.0]]]> : tensor<3x1x1xf32>
+  %ones = coreai.constant dense<1> : tensor<2xui32>
+  %group = coreai.constant dense<1> : tensor<ui32>
+  %0 = coreai.conv2d %x, %w, %ones, %ones, %group : (tensor<1x2x4x5xf32>, tensor<3x2x1x1xf32>, tensor<2xui32>, tensor<2xui32>, tensor<ui32>) -> tensor<1x3x4x5xf32>
+  %1 = coreai.decomposable.broadcasting_mul %0, %weight : (tensor<1x3x4x5xf32>, tensor<3x1x1xf32>) -> tensor<1x3x4x5xf32>
+  coreai.output %1 : tensor<1x3x4x5xf32>
+}
+
+// A step of two leaves pixels out.
+// CHECK-LABEL: plan.function @steps
+// CHECK: plan.kernel "PackMatrix"{{.*}}plan.expanded = "convolutions with strides or margins take floats"
+// CHECK: plan.kernel "ConvolutionPacked"
+coreai.graph @steps(%x: tensor<1x2x4x4xf32> {coreai.name = "x"}) -> (tensor<1x3x2x2xf32> {coreai.name = "z"}) {
+  %q = coreai.constant dense<[[[[1]], [[2]]], [[[3]], [[4]]], [[[5]], [[6]]]]> : tensor<3x2x1x1xsi8>
+  %scale = coreai.constant dense<[[[[0.1]]], [[[0.2]]], [[[0.3]]]]> : tensor<3x1x1x1xf32>
+  %zero = coreai.constant dense<0> : tensor<3x1x1x1xsi8>
+  %none = coreai.constant dense<0.0> : tensor<3x1x1x1xf32>
+  %w = coreai.blockwise_shift_scale %q, %scale, %zero, %none : (tensor<3x2x1x1xsi8>, tensor<3x1x1x1xf32>, tensor<3x1x1x1xsi8>, tensor<3x1x1x1xf32>) -> tensor<3x2x1x1xf32>
+  %ones = coreai.constant dense<1> : tensor<2xui32>
+  %twos = coreai.constant dense<2> : tensor<2xui32>
+  %group = coreai.constant dense<1> : tensor<ui32>
+  %0 = coreai.conv2d %x, %w, %twos, %ones, %group : (tensor<1x2x4x4xf32>, tensor<3x2x1x1xf32>, tensor<2xui32>, tensor<2xui32>, tensor<ui32>) -> tensor<1x3x2x2xf32>
+  coreai.output %0 : tensor<1x3x2x2xf32>
+}
+
+// Each channel is on its own.
+// CHECK-LABEL: plan.function @channels
+// CHECK: plan.expanded = "convolutions in groups take floats"
+// CHECK: plan.kernel "ConvolutionDepthwise"
+coreai.graph @channels(%x: tensor<1x3x4x4xf32> {coreai.name = "x"}) -> (tensor<1x3x4x4xf32> {coreai.name = "z"}) {
+  %q = coreai.constant dense<[[[[1]]], [[[3]]], [[[5]]]]> : tensor<3x1x1x1xsi8>
+  %scale = coreai.constant dense<[[[[0.1]]], [[[0.2]]], [[[0.3]]]]> : tensor<3x1x1x1xf32>
+  %zero = coreai.constant dense<0> : tensor<3x1x1x1xsi8>
+  %none = coreai.constant dense<0.0> : tensor<3x1x1x1xf32>
+  %w = coreai.blockwise_shift_scale %q, %scale, %zero, %none : (tensor<3x1x1x1xsi8>, tensor<3x1x1x1xf32>, tensor<3x1x1x1xsi8>, tensor<3x1x1x1xf32>) -> tensor<3x1x1x1xf32>
+  %ones = coreai.constant dense<1> : tensor<2xui32>
+  %groups = coreai.constant dense<3> : tensor<ui32>
+  %0 = coreai.conv2d %x, %w, %ones, %ones, %groups : (tensor<1x3x4x4xf32>, tensor<3x1x1x1xf32>, tensor<2xui32>, tensor<2xui32>, tensor<ui32>) -> tensor<1x3x4x4xf32>
+  coreai.output %0 : tensor<1x3x4x4xf32>
+}

@@ -483,11 +483,10 @@ std::optional<KernelCall> corten::routedCompressedProduct(Planner &planner,
   return call;
 }
 
-std::optional<Form> corten::compressedProduct(Planner &planner,
-                                              const Form &left,
-                                              const Form &matrix,
-                                              ArrayRef<Size> extents,
-                                              StringRef &why) {
+std::optional<Form>
+corten::compressedProduct(Planner &planner, const Form &left,
+                          const Form &matrix, ArrayRef<Size> extents,
+                          StringRef &why, ArrayRef<int64_t> order) {
   Matcher matcher(planner, matrix);
   if (!matcher.match()) {
     why = matcher.why;
@@ -495,7 +494,7 @@ std::optional<Form> corten::compressedProduct(Planner &planner,
   }
   const Codes &codes = matcher.codes;
   bool roundsRows =
-      planner.precision.factors == Factors::Int8 &&
+      planner.precision.factors == Factors::Int8 && order.empty() &&
       runtime::hasByteProducts(codes.kind, codes.bits,
                                *known(matrix.extents[0]) / codes.blocks);
   KernelCall call = codes.mask && !roundsRows
@@ -503,6 +502,7 @@ std::optional<Form> corten::compressedProduct(Planner &planner,
                         : denseProduct(planner, left, codes, roundsRows);
   addMeaning(planner, codes, call);
   call.extents.assign(extents.begin(), extents.end());
+  call.order.assign(order.begin(), order.end());
   call.element = left.element;
   return planner.kernel(call);
 }

@@ -19,6 +19,13 @@ static bool isPackable(Type element) {
   return element.isF32() || element.isF16() || element.isBF16();
 }
 
+/// Notes at what expands compressed weights why it does.
+static void noteExpanded(Planner &planner, const Form &expanded,
+                         StringRef why) {
+  expanded.base.getDefiningOp()->setAttr(kExpandedAttr,
+                                         planner.builder.getStringAttr(why));
+}
+
 Form corten::packedMatrix(Planner &planner, const Form &matrix) {
   Sizes &sizes = planner.sizes;
   KernelCall call;
@@ -172,8 +179,7 @@ LogicalResult corten::lowerProduct(Operation *op, Planner &planner) {
     }
     multiplyWith(planner, spread(x), matrix, call);
     if (!why.empty())
-      call.inputs[1]->base.getDefiningOp()->setAttr(
-          kExpandedAttr, planner.builder.getStringAttr(why));
+      noteExpanded(planner, *call.inputs[1], why);
   } else if (auto routed = routedProduct(planner, spread(x), y, extents)) {
     call.kernel = routed->kernel;
     call.inputs = routed->inputs;
@@ -292,6 +298,57 @@ static Form depthwiseWindow(Planner &planner, const Form &weight) {
   return planner.copied(transposed(flat, {1, 0}));
 }
 
+/// Whether each element of the result comes from one place of the input: a
+/// window of one element that goes over all of it, in steps of one.
+static bool isPointwise(Planner &planner, Operation *op, const Margin &margin) {
+  auto areOnes = [](ArrayRef<Size> sizes) {
+    return llvm::all_of(sizes, [](Size size) { return isKnown(size, 1); });
+  };
+  return areOnes(
+             ArrayRef(planner.form(op->getOperand(1)).extents).drop_front(2)) &&
+         areOnes(planner.numbers(op->getOperand(2))) &&
+         areOnes(planner.numbers(op->getOperand(4)).front()) &&
+         ArrayRef(margin.extents) ==
+             ArrayRef(margin.input.extents).drop_front(2);
+}
+
+static Margin marginOfConvolution(Planner &planner, Operation *op) {
+  return marginOf(planner, op->getOperand(0),
+                  [](double value) { return value == 0; });
+}
+
+bool corten::readsCodes(Operation *op, Planner &planner) {
+  const Form &weight = planner.form(op->getOperand(1));
+  return isPackable(weight.element) && comesCompressed(weight) &&
+         isPointwise(planner, op, marginOfConvolution(planner, op));
+}
+
+/// A pointwise convolution with compressed weights: a product of pixels, which
+/// has their channels last in memory. Nothing if `why` says so.
+static std::optional<Form> pointwiseProduct(Planner &planner, const Form &input,
+                                            const Form &weight,
+                                            ArrayRef<Size> extents,
+                                            StringRef &why) {
+  SmallVector<int64_t> order = channelsLast(input.rank());
+  Form matrix =
+      planner.reshaped(weight, ArrayRef(weight.extents).take_front(2));
+  return compressedProduct(planner, transposed(input, order),
+                           transposed(matrix, {1, 0}), extents, why, order);
+}
+
+/// Why a convolution has floats of weights that are compressed; `why` if that
+/// is only because of these.
+static StringRef whyExpanded(ArrayRef<Size> window, int64_t groups,
+                             bool isPointwise, StringRef why) {
+  if (isPointwise)
+    return why.empty() ? "more is done with them than to decompress them" : why;
+  if (groups != 1)
+    return "convolutions in groups take floats";
+  if (llvm::all_of(window, [](Size size) { return isKnown(size, 1); }))
+    return "convolutions with strides or margins take floats";
+  return "convolutions with windows of several elements take floats";
+}
+
 LogicalResult corten::lowerConvolution(Operation *op, Planner &planner) {
   FailureOr<Form> result =
       convolved(op, planner, Form(planner.form(op->getOperand(1))));
@@ -310,8 +367,7 @@ FailureOr<Form> corten::convolved(Operation *op, Planner &planner,
   std::optional<int64_t> groups = known(groupList.front());
   if (!groups || *groups <= 0)
     return LogicalResult(cannotRun(op) << "the number of groups is not known");
-  Margin margin = marginOf(planner, op->getOperand(0),
-                           [](double value) { return value == 0; });
+  Margin margin = marginOfConvolution(planner, op);
   ArrayRef<Size> window = ArrayRef(weight.extents).drop_front(2);
   KernelCall call;
   call.element = weight.element;
@@ -323,6 +379,13 @@ FailureOr<Form> corten::convolved(Operation *op, Planner &planner,
                      isKnown(weight.extents[0], *groups);
   bool isPacked = isPackable(weight.element) && planner.isConstant(weight);
   call.order = channelsLast(weight.rank());
+  bool isExpanded = comesCompressed(weight);
+  bool isOnPoints = isPointwise(planner, op, margin);
+  StringRef whyFloats;
+  if (isExpanded && isPacked && isOnPoints)
+    if (auto result = pointwiseProduct(planner, margin.input, weight,
+                                       call.extents, whyFloats))
+      return *result;
   // With dots of pairs the direct form is as fast, or faster.
   std::optional<int64_t> square;
   if (planner.precision.factors != Factors::BF16)
@@ -356,6 +419,10 @@ FailureOr<Form> corten::convolved(Operation *op, Planner &planner,
                    isPacked ? packedWindow(planner, weight, *groups, isPairs)
                             : weight};
   }
+  if (isExpanded)
+    noteExpanded(
+        planner, *call.inputs[1],
+        whyExpanded(window, *groups, isOnPoints && isPacked, whyFloats));
   return planner.kernel(call);
 }
 
@@ -381,6 +448,8 @@ LogicalResult corten::lowerTransposedConvolution(Operation *op,
                                  : weight};
   if (isPacked)
     call.numbers.append(weight.extents.begin() + 2, weight.extents.end());
+  if (comesCompressed(weight))
+    noteExpanded(planner, weight, "transposed convolutions take floats");
   call.element = weight.element;
   call.extents = {input.extents[0], sizes.mul(weight.extents[1], groups)};
   Size one = sizes.number(1);

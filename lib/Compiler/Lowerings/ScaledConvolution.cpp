@@ -88,7 +88,11 @@ static Operation *matchSteps(Operation *op, Planner &planner,
   if (steps.empty() || (kind != "conv2d" && kind != "conv3d"))
     return nullptr;
   const Form &weight = planner.form(op->getOperand(1));
-  return weight.element.isF32() && planner.isConstant(weight) ? op : nullptr;
+  // Codes cannot be scaled.
+  return weight.element.isF32() && planner.isConstant(weight) &&
+                 !readsCodes(op, planner)
+             ? op
+             : nullptr;
 }
 
 bool corten::lowerScaledConvolution(Operation *op, Planner &planner) {

@@ -174,6 +174,73 @@ def test_rounded_rows(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
         )
 
 
+class Pixels(nn.Module):
+    """A block of a convolutional model: windows, and products of pixels."""
+
+    def __init__(self, scheme: Scheme) -> None:
+        super().__init__()
+        self.first = compress(nn.Conv2d(8, 32, 3, padding=1), scheme)
+        self.expand = compress(nn.Conv2d(32, 72, 1), scheme)
+        self.norm = nn.BatchNorm2d(72)
+        nn.init.uniform_(self.norm.weight, 0.5, 1.5)
+        nn.init.normal_(self.norm.bias)
+        self.norm.running_mean = torch.randn(72)
+        self.norm.running_var = torch.rand(72) + 0.5
+        self.project = compress(nn.Conv2d(72, 32, 1, bias=False), scheme)
+        self.last = compress(nn.Conv2d(32, 16, 1, stride=2), scheme)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        x = F.relu(self.first(x))
+        return self.last(x + self.project(F.relu(self.norm(self.expand(x)))))
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "int8-block-zero_point",
+        "uint4-channel-minval",
+        "palette4",
+        "palette4-int8-scaled",
+        "sparse-int8",
+        "sparse",
+    ],
+)
+def test_convolutions(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those of pixels read codes; others are told that they do not."""
+    torch.manual_seed(0)
+    model = Pixels(scheme_named(name)).eval()
+    path = tmp_path / "pixels.aimodel"
+    example = torch.randn(2, 8, 6, 10)
+    program = convert(
+        export(model, (example,), ((0,),)), input_names=["x"], output_names=["y"]
+    )
+    corten.save(program, path)
+    inputs = [example, torch.randn(1, 8, 6, 10), torch.randn(5, 8, 6, 10)]
+    for isa in ("", "avx2", "portable"):
+        monkeypatch.setenv("CORTEN_ISA", isa)
+        one, three = (
+            corten.load(path, check=True, threads=threads)["main"] for threads in (1, 3)
+        )
+        for x in inputs:
+            wanted = model(x).detach().numpy()
+            scale = np.abs(wanted).max()
+            found = np.array(one(x)["y"])
+            np.testing.assert_allclose(found / scale, wanted / scale, atol=1e-5)
+            np.testing.assert_array_equal(found, np.array(three(x)["y"]))
+    monkeypatch.setenv("CORTEN_ISA", "")
+    text = command("compile", path, "--explain").out
+    kernel = DECODERS.get(name, "MatMulCompressed")
+    products = re.findall(rf"^ +\d+  {kernel} +.* 0 2 3 1  (.*)", text, re.M)
+    assert len(products) == 2, text
+    # What comes next is done by the product, the normalization too.
+    assert all("Add" in program for program in products), text
+    assert "Relu" in products[0], text
+    for why in ("windows of several elements", "strides or margins"):
+        assert f"convolutions with {why} take floats" in text, text
+
+
 class Stack(nn.Module):
     """As much weight as a small decoder has, and little else."""
 

@@ -128,7 +128,9 @@ def Plan_KernelOp : Plan_Op<
   let description = [{
     Extents of results that are not known are operands, those of all results in
     one list, and so are numbers that are not. `order` says for each result which of
-    its axes is outermost in memory, and so on; row-major if it is not given.
+    its axes is outermost in memory, and so on; row-major if it is not given. Rows
+    of a product that has an order are all axes of its result but the last ones in
+    memory, which are its columns.
 
     The region is a tile program: what is done with each element before it is
     stored. It takes the element that the kernel computed, if it computes any
