@@ -16,8 +16,8 @@ using namespace corten;
 using namespace mlir;
 
 /// `model.py:12`, or nothing.
-static std::string lineOf(Operation *op) {
-  FileLineColRange line = debuginfo::sourceLine(op->getLoc());
+static std::string lineOf(Location location) {
+  FileLineColRange line = debuginfo::sourceLine(location);
   if (!line)
     return {};
   return (llvm::sys::path::filename(line.getFilename().getValue()) + ":" +
@@ -79,8 +79,8 @@ static void explainFunction(plan::FunctionOp function, llvm::raw_ostream &out) {
       ++numPrepared;
       if (auto why = op->getAttrOfType<StringAttr>(kExpandedAttr)) {
         isExpanded = true;
-        expanded.add(
-            {shapeOf(op.getResult(0).getType()), lineOf(op), why.str()});
+        expanded.add({shapeOf(op.getResult(0).getType()), lineOf(op.getLoc()),
+                      why.str()});
       }
       return;
     }
@@ -92,7 +92,8 @@ static void explainFunction(plan::FunctionOp function, llvm::raw_ostream &out) {
     kernels.add({std::to_string(number), op.getKernel().str(),
                  op.getNumResults() ? shapeOf(op.getResult(0).getType()) : "",
                  layoutOf(op), programOf(op),
-                 operations ? std::to_string(operations) : "", lineOf(op)});
+                 operations ? std::to_string(operations) : "",
+                 lineOf(op.getLoc())});
     for (auto [producer, reason] : whatStayedApart(op)) {
       isApart = true;
       apart.add(
@@ -112,6 +113,15 @@ static void explainFunction(plan::FunctionOp function, llvm::raw_ostream &out) {
   if (isApart) {
     out << '\n';
     apart.printPlain(out, 2);
+  }
+  if (auto misses = function->getAttrOfType<ArrayAttr>(kNearMissesAttr)) {
+    Table table({"nearly", "line", "because"});
+    for (auto miss : misses.getAsRange<ArrayAttr>())
+      table.add({cast<StringAttr>(miss[0]).str(),
+                 lineOf(Location(cast<LocationAttr>(miss[2]))),
+                 cast<StringAttr>(miss[1]).str()});
+    out << '\n';
+    table.printPlain(out, 2);
   }
   if (isExpanded) {
     out << '\n';

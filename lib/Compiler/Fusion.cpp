@@ -357,16 +357,52 @@ void corten::fuseEpilogues(ModuleOp plans) {
 // What stays apart
 //===----------------------------------------------------------------------===//
 
-static std::string whyApart(plan::KernelOp producer, plan::KernelOp tile,
-                            bool isView) {
+/// Whether a kernel computes element by element, and is no program because
+/// there are no instructions for elements of its types.
+static bool isElementwiseKernel(plan::KernelOp op) {
+  StringRef name = op.getKernel();
+  return name == "Cast" || name == "Where" ||
+         llvm::any_of(runtime::tileOpcodes(), [&](const auto &info) {
+           StringRef opcode = info.name;
+           return opcode == name ||
+                  (opcode.consume_front("Integer") && opcode == name);
+         });
+}
+
+/// The element types that an element-by-element kernel goes from and to.
+static std::string typesOf(plan::KernelOp op) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  Type from = getElementTypeOrSelf(op.getInputs().back().getType());
+  Type to = getElementTypeOrSelf(op.getResult(0).getType());
+  os << from;
+  if (from != to)
+    os << " to " << to;
+  return text;
+}
+
+/// Why a kernel is no part of one that computes from its result, whatever the
+/// two are; empty where they could be one.
+static std::string whyNeverOne(plan::KernelOp producer,
+                               plan::KernelOp consumer) {
   Value result = producer.getResult(0);
   if (!result.hasOneUse())
     return ("its result is used " + Twine(result.getNumUses()) + " times")
         .str();
+  if (producer->getBlock() != consumer->getBlock())
+    return "one of the two is in a branch or a loop";
+  if (isElementwiseKernel(producer))
+    return "it is no program: there is no instruction for it from " +
+           typesOf(producer);
+  return {};
+}
+
+static std::string whyApartFromTile(plan::KernelOp producer,
+                                    plan::KernelOp tile, bool isView) {
+  if (std::string why = whyNeverOne(producer, tile); !why.empty())
+    return why;
   if (isView || !isSameLayout(producer, tile))
     return "it has another shape, or another order in memory";
-  if (producer->getBlock() != tile->getBlock())
-    return "one of the two is in a branch or a loop";
   if (producer.isTile())
     return "the program would be too long";
   if (!producer.getProgram().empty())
@@ -374,18 +410,45 @@ static std::string whyApart(plan::KernelOp producer, plan::KernelOp tile,
   return "the result is of another type";
 }
 
+static std::string whyApartFromReduction(plan::KernelOp producer,
+                                         plan::KernelOp reduction,
+                                         bool isView) {
+  if (std::string why = whyNeverOne(producer, reduction); !why.empty())
+    return why;
+  if (isView)
+    return "it has another shape, or another order in memory";
+  if (reduction.getKernel() == "TileReduce")
+    return "the program would be too long, or it has another shape";
+  std::string element;
+  llvm::raw_string_ostream(element)
+      << getElementTypeOrSelf(producer.getResult(0).getType());
+  return "programs do not reduce elements of " + element + " so";
+}
+
 SmallVector<std::pair<plan::KernelOp, std::string>>
-corten::whatStayedApart(plan::KernelOp tile) {
+corten::whatStayedApart(plan::KernelOp consumer) {
   SmallVector<std::pair<plan::KernelOp, std::string>> result;
-  if (!tile.isTile())
+  bool isReduction =
+      consumer.getKernel() == "TileReduce" || reduceMode(consumer.getKernel());
+  if (!consumer.isTile() && !isReduction)
     return result;
-  for (Value extra : tile.getExtras()) {
-    auto view = extra.getDefiningOp<plan::ViewOp>();
-    Value base = view ? view.getSource() : extra;
+  // A reduction with a program has taken in what it reduces.
+  OperandRange inputs = consumer.getProgram().empty()
+                            ? consumer.getInputs().take_front()
+                            : consumer.getExtras();
+  for (Value input : inputs) {
+    auto view = input.getDefiningOp<plan::ViewOp>();
+    Value base = view ? view.getSource() : input;
     auto producer = base.getDefiningOp<plan::KernelOp>();
-    if (producer && !producer.getPrepared() && producer.getNumResults() == 1 &&
-        (producer.isTile() || takesProgram(producer)))
-      result.emplace_back(producer, whyApart(producer, tile, bool(view)));
+    if (!producer || producer.getPrepared() || producer.getNumResults() != 1)
+      continue;
+    bool isPart = producer.isTile() || isElementwiseKernel(producer);
+    if (isReduction && isPart)
+      result.emplace_back(
+          producer, whyApartFromReduction(producer, consumer, bool(view)));
+    else if (!isReduction && (isPart || takesProgram(producer)))
+      result.emplace_back(producer,
+                          whyApartFromTile(producer, consumer, bool(view)));
   }
   return result;
 }

@@ -35,10 +35,10 @@ bool storesAnyType(plan::KernelOp op);
 /// Lets what is only multiplied in bf16 be stored so.
 void storeNarrow(mlir::ModuleOp plans);
 
-/// Of a tile program in a finished plan: what computes its inputs and might
-/// have been fused with it, and why that was not done.
+/// Of a tile program or a reduction in a finished plan: what computes its
+/// inputs and might have been fused with it, and why that was not done.
 llvm::SmallVector<std::pair<plan::KernelOp, std::string>>
-whatStayedApart(plan::KernelOp tile);
+whatStayedApart(plan::KernelOp consumer);
 
 } // namespace corten
 

@@ -583,7 +583,17 @@ LogicalResult Planner::plan(coreai::GraphOp graph) {
   if (failed(planArguments(graph, function)) ||
       failed(planBlock(graph.getBodyRegion().front())))
     return failure();
+  if (!nearMisses.empty())
+    function->setAttr(kNearMissesAttr,
+                      builder.getArrayAttr(nearMisses.getArrayRef()));
   return planResults(graph, function);
+}
+
+void Planner::noteNearMiss(Operation *op, StringRef pattern, StringRef why) {
+  if (!why.empty())
+    nearMisses.insert(builder.getArrayAttr({builder.getStringAttr(pattern),
+                                            builder.getStringAttr(why),
+                                            LocationAttr(op->getLoc())}));
 }
 
 LogicalResult Planner::planBlock(Block &block) {

@@ -15,8 +15,13 @@
 #include "corten/Runtime/ElementType.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SetVector.h"
 
 namespace corten {
+
+/// What a function has where operations are nearly what one kernel does: of
+/// each what that is, why it is not, and the location.
+inline constexpr llvm::StringLiteral kNearMissesAttr = "plan.near_misses";
 
 /// What a kernel is called with, and what it gives.
 struct KernelCall {
@@ -86,6 +91,11 @@ public:
                llvm::ArrayRef<Size> told);
   void require(Size condition, llvm::StringRef message, mlir::ArrayAttr names,
                llvm::ArrayRef<Size> told);
+
+  /// Notes that an operation is nearly the end of what one kernel does, and why
+  /// it is not; nothing if `why` is empty.
+  void noteNearMiss(mlir::Operation *op, llvm::StringRef pattern,
+                    llvm::StringRef why);
 
   /// Run once, when the plan is loaded, if everything it takes is constant.
   Form kernel(const KernelCall &call);
@@ -176,6 +186,7 @@ private:
   SizeList extentsOf(mlir::Value tensor);
   std::optional<SizeList> computeNumbers(mlir::Value value);
 
+  llvm::SetVector<mlir::Attribute> nearMisses;
   llvm::DenseMap<mlir::Value, Form> forms;
   llvm::DenseMap<mlir::Value, std::optional<SizeList>> contents;
   llvm::MapVector<mlir::Value, Form> states;

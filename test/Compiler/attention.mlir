@@ -61,6 +61,7 @@ coreai.graph @groups(%q: tensor<1x4x6x8xf32>, %k: tensor<1x2x6x8xf32>, %v: tenso
 
 // Not over the keys, and not where the scores are wanted too.
 // CHECK-LABEL: plan.function @otherAxis
+// CHECK-SAME: plan.near_misses = {{.*}}"attention", "its softmax is not over the last axis"
 // CHECK-NOT: "Attention"
 // CHECK: plan.return
 coreai.graph @otherAxis(%q: tensor<4x6x8xf32>, %k: tensor<4x8x6xf32>, %v: tensor<4x6x8xf32>) -> (tensor<4x6x8xf32>) {
@@ -72,6 +73,7 @@ coreai.graph @otherAxis(%q: tensor<4x6x8xf32>, %k: tensor<4x8x6xf32>, %v: tensor
 }
 
 // CHECK-LABEL: plan.function @scoresToo
+// CHECK-SAME: plan.near_misses = {{.*}}"attention", "its weights are used elsewhere too"
 // CHECK-NOT: "Attention"
 // CHECK: plan.return
 coreai.graph @scoresToo(%q: tensor<4x6x8xf32>, %k: tensor<4x8x6xf32>, %v: tensor<4x6x8xf32>) -> (tensor<4x6x8xf32>, tensor<4x6x6xf32>) {
@@ -124,6 +126,7 @@ coreai.graph @sinks(%q: tensor<1x4x6x8xf32>, %k: tensor<1x2x6x8xf32>, %v: tensor
 
 // What is dropped is the first column, which is a key's.
 // CHECK-LABEL: plan.function @otherColumn
+// CHECK-SAME: plan.near_misses = {{.*}}"attention", "some columns of its weights are dropped, which are not one last column"
 // CHECK-NOT: "Attention
 // CHECK: plan.return
 coreai.graph @otherColumn(%q: tensor<4x6x8xf32>, %k: tensor<4x8x6xf32>, %v: tensor<4x6x8xf32>, %s: tensor<4x6x1xf32>) -> (tensor<4x6x8xf32>) {
@@ -142,6 +145,7 @@ coreai.graph @otherColumn(%q: tensor<4x6x8xf32>, %k: tensor<4x8x6xf32>, %v: tens
 // Two columns are joined to the scores, and one of them is dropped: the other
 // one has a value.
 // CHECK-LABEL: plan.function @twoColumns
+// CHECK-SAME: plan.near_misses = {{.*}}"attention", "a column of its weights is dropped, and not one was joined to its scores"
 // CHECK-NOT: "Attention
 // CHECK: plan.return
 coreai.graph @twoColumns(%q: tensor<4x6x8xf32>, %k: tensor<4x8x6xf32>, %v: tensor<4x7x8xf32>, %s: tensor<4x6x2xf32>) -> (tensor<4x6x8xf32>) {
@@ -196,6 +200,7 @@ coreai.graph @mergedBatch(%q: tensor<2x4x6x8xf32>, %k: tensor<2x2x6x8xf32>, %v: 
 
 // They come back as others, so a mask is another one's.
 // CHECK-LABEL: plan.function @otherBatch
+// CHECK-SAME: plan.near_misses = {{.*}}"attention", "axes of queries and keys were merged in another way than those of its scores are split"
 // CHECK-NOT: "Attention"
 // CHECK: plan.return
 coreai.graph @otherBatch(%q: tensor<2x4x6x8xf32>, %k: tensor<2x4x8x6xf32>, %v: tensor<4x2x6x8xf32>, %m: tensor<1x2x6x6xf32>) -> (tensor<8x6x8xf32>) {
@@ -214,4 +219,32 @@ coreai.graph @otherBatch(%q: tensor<2x4x6x8xf32>, %k: tensor<2x4x8x6xf32>, %v: t
   %12 = coreai.reshape %v, %0 : (tensor<4x2x6x8xf32>, tensor<3xsi32>) -> tensor<8x6x8xf32>
   %13 = coreai.batch_matmul %11, %12 : (tensor<8x6x6xf32>, tensor<8x6x8xf32>) -> tensor<8x6x8xf32>
   coreai.output %13 : tensor<8x6x8xf32>
+}
+
+// Scores that somebody else wants are products of their own.
+// CHECK-LABEL: plan.function @productToo
+// CHECK-SAME: plan.near_misses = {{.*}}"attention", "its scores are used elsewhere too"
+// CHECK-NOT: "Attention"
+// CHECK: plan.return
+coreai.graph @productToo(%q: tensor<4x6x8xf32>, %k: tensor<4x8x6xf32>, %v: tensor<4x6x8xf32>) -> (tensor<4x6x8xf32>, tensor<4x6x6xf32>) {
+  %0 = coreai.batch_matmul %q, %k : (tensor<4x6x8xf32>, tensor<4x8x6xf32>) -> tensor<4x6x6xf32>
+  %1 = coreai.constant dense<2> : tensor<si32>
+  %2 = coreai.softmax %0, %1 : (tensor<4x6x6xf32>, tensor<si32>) -> tensor<4x6x6xf32>
+  %3 = coreai.batch_matmul %2, %v : (tensor<4x6x6xf32>, tensor<4x6x8xf32>) -> tensor<4x6x8xf32>
+  coreai.output %3, %0 : tensor<4x6x8xf32>, tensor<4x6x6xf32>
+}
+
+// Where all is hidden, another number is no mask.
+// CHECK-LABEL: plan.function @otherMask
+// CHECK-SAME: plan.near_misses = {{.*}}"attention", "what its mask hides is another number than minus infinity"
+// CHECK-NOT: "Attention"
+// CHECK: plan.return
+coreai.graph @otherMask(%q: tensor<4x6x8xf32>, %k: tensor<4x8x6xf32>, %v: tensor<4x6x8xf32>, %m: tensor<4x6x6xi1>) -> (tensor<4x6x8xf32>) {
+  %0 = coreai.batch_matmul %q, %k : (tensor<4x6x8xf32>, tensor<4x8x6xf32>) -> tensor<4x6x6xf32>
+  %1 = coreai.constant dense<2> : tensor<si32>
+  %2 = coreai.constant dense<-1.0e4> : tensor<f32>
+  %3 = coreai.decomposable.broadcasting_where %m, %0, %2 : (tensor<4x6x6xi1>, tensor<4x6x6xf32>, tensor<f32>) -> tensor<4x6x6xf32>
+  %4 = coreai.softmax %3, %1 : (tensor<4x6x6xf32>, tensor<si32>) -> tensor<4x6x6xf32>
+  %5 = coreai.batch_matmul %4, %v : (tensor<4x6x6xf32>, tensor<4x6x8xf32>) -> tensor<4x6x8xf32>
+  coreai.output %5 : tensor<4x6x8xf32>
 }

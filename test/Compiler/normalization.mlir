@@ -86,6 +86,7 @@ coreai.graph @twoAxes(%x: tensor<2x5x16xf32>) -> (tensor<2x5x16xf32>) {
 
 // The middle axis is no last one.
 // CHECK-LABEL: plan.function @middle
+// CHECK-SAME: plan.near_misses = {{.*}}"normalization", "its mean is not over the last axes"
 // CHECK-NOT: Norm"
 // CHECK: plan.return
 coreai.graph @middle(%x: tensor<2x5x16xf32>) -> (tensor<2x5x16xf32>) {

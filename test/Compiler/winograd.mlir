@@ -29,6 +29,7 @@ coreai.graph @strides(%x: tensor<1x16x9x9xf32>) -> (tensor<1x16x4x4xf32>) {
 }
 
 // CHECK-LABEL: plan.function @fewChannels
+// CHECK-SAME: plan.near_misses = {{.*}}"convolution by squares", "it has fewer than 16 channels"
 // CHECK-NOT: Winograd
 coreai.graph @fewChannels(%x: tensor<1x3x10x10xf32>) -> (tensor<1x16x8x8xf32>) {
   %w = coreai.constant dense<0.3> : tensor<16x3x3x3xf32>
@@ -40,6 +41,7 @@ coreai.graph @fewChannels(%x: tensor<1x3x10x10xf32>) -> (tensor<1x16x8x8xf32>) {
 
 // One line of results: half of every square would be outside.
 // CHECK-LABEL: plan.function @oneLine
+// CHECK-SAME: plan.near_misses = {{.*}}"convolution by squares", "its results are so few that squares save too little"
 // CHECK-NOT: Winograd
 coreai.graph @oneLine(%x: tensor<1x16x3x5xf32>) -> (tensor<1x16x1x3xf32>) {
   %w = coreai.constant dense<0.3> : tensor<16x16x3x3xf32>

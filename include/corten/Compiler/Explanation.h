@@ -19,7 +19,8 @@ namespace corten {
 using StageTimes = std::vector<std::pair<std::string, double>>;
 
 /// Each kernel with its layout, what was fused into it and where it comes from;
-/// what was not fused, and why; what stages took.
+/// what was not fused, and why; what is nearly one kernel, and why not; what
+/// stages took.
 void explainPlan(mlir::ModuleOp plans, const StageTimes &times,
                  llvm::raw_ostream &out);
 

@@ -41,6 +41,18 @@ struct AttentionParts {
   bool hasGroupsOfValues = false;
   bool unseeingGivesZeros = false;
 };
+
+/// Why something that looks like attention is none: the first reason.
+struct Reason {
+  std::string text;
+
+  /// False, for who returns it.
+  bool fail(const Twine &reason) {
+    if (text.empty())
+      text = reason.str();
+    return false;
+  }
+};
 } // namespace
 
 static bool isNumber(Value value, double number) {
@@ -80,7 +92,8 @@ static bool hasLeading(Planner &planner, Value value, ArrayRef<Size> wanted) {
 }
 
 /// The product of queries and keys behind what scales it.
-static bool matchScores(Value value, AttentionParts &parts, Planner &planner) {
+static bool matchScores(Value value, AttentionParts &parts, Planner &planner,
+                        Reason &why) {
   auto [scaled, factor] = splitFactor(withoutCasts(value));
   Value product = withoutCasts(scaled);
   Value scores = product;
@@ -92,8 +105,10 @@ static bool matchScores(Value value, AttentionParts &parts, Planner &planner) {
     factor *= innerFactor;
   }
   Operation *op = definedBy(product, "batch_matmul");
-  if (!op || !product.hasOneUse() || !scores.hasOneUse())
+  if (!op)
     return false;
+  if (!product.hasOneUse() || !scores.hasOneUse())
+    return why.fail("its scores are used elsewhere too");
   auto [queries, scale] = splitFactor(op->getOperand(0));
   auto [keys, keyScale] = splitFactor(op->getOperand(1));
   if (split) {
@@ -103,7 +118,8 @@ static bool matchScores(Value value, AttentionParts &parts, Planner &planner) {
     if (!queries || !keys ||
         leadingExtents(planner, queries) != leadingExtents(planner, scores) ||
         leadingExtents(planner, keys) != leadingExtents(planner, scores))
-      return false;
+      return why.fail("axes of queries and keys were merged in another way "
+                      "than those of its scores are split");
     double inner;
     std::tie(queries, inner) = splitFactor(queries);
     scale *= inner;
@@ -115,21 +131,25 @@ static bool matchScores(Value value, AttentionParts &parts, Planner &planner) {
 }
 
 /// What softmax is applied to.
-static bool matchMasked(Value value, AttentionParts &parts, Planner &planner) {
+static bool matchMasked(Value value, AttentionParts &parts, Planner &planner,
+                        Reason &why) {
   constexpr double kHidden = -std::numeric_limits<double>::infinity();
   if (Operation *where = definedBy(value, "where")) {
     parts.mask = where->getOperand(0);
-    return isNumber(where->getOperand(2), kHidden) &&
-           matchScores(where->getOperand(1), parts, planner);
+    if (!matchScores(where->getOperand(1), parts, planner, why))
+      return false;
+    return isNumber(where->getOperand(2), kHidden) ||
+           why.fail(
+               "what its mask hides is another number than minus infinity");
   }
   if (Operation *add = definedBy(value, "add"))
     for (unsigned side : {0, 1}) {
       parts.mask = add->getOperand(1 - side);
-      if (matchScores(add->getOperand(side), parts, planner))
+      if (matchScores(add->getOperand(side), parts, planner, why))
         return true;
     }
   parts.mask = nullptr;
-  return matchScores(value, parts, planner);
+  return matchScores(value, parts, planner, why);
 }
 
 /// Whether a reduction goes over the last axis alone.
@@ -195,16 +215,31 @@ static bool saysNothingIsSeen(Value condition, Value masked, int64_t rank,
          isOverKeys(most, rank, planner);
 }
 
-static std::optional<AttentionParts> matchAttention(Operation *op,
-                                                    Planner &planner) {
+/// Whether a value is what softmax gives, or a part of it.
+static bool isOfSoftmax(Value value) {
+  value = withoutCasts(value);
+  if (auto slice = value.getDefiningOp<coreai::SliceOp>())
+    value = withoutCasts(slice.getInput());
+  return value.getDefiningOp<coreai::SoftmaxOp>() != nullptr;
+}
+
+/// `why` says why not, where weights of a softmax are multiplied.
+static std::optional<AttentionParts>
+matchAttention(Operation *op, Planner &planner, Reason &why) {
   AttentionParts parts;
+  auto nearly = [&](Value weights, const Twine &reason) {
+    if (isOfSoftmax(weights))
+      why.fail(reason);
+    return std::nullopt;
+  };
   parts.values = op->getOperand(1);
   Value weights = withoutCasts(op->getOperand(0));
   if (Value split = beforeMergedBatch(weights, planner)) {
     parts.values = beforeMergedBatch(parts.values, planner);
     if (!weights.hasOneUse() || !parts.values ||
         !hasLeading(planner, parts.values, leadingExtents(planner, split)))
-      return std::nullopt;
+      return nearly(split, "axes of its weights and values were merged in "
+                           "different ways");
     parts.hasGroupsOfValues =
         planner.form(parts.values).rank() != planner.form(split).rank();
     weights = withoutCasts(split);
@@ -216,30 +251,39 @@ static std::optional<AttentionParts> matchAttention(Operation *op,
     guard = where->getOperand(0);
     isGuardTrueForNothing = isNumber(where->getOperand(1), 0);
     if (!isGuardTrueForNothing && !isNumber(where->getOperand(2), 0))
-      return std::nullopt;
+      return nearly(where->getOperand(1), "some of its weights are replaced");
     weights = withoutCasts(where->getOperand(isGuardTrueForNothing ? 2 : 1));
   }
   Value withSinks = withLastColumn(weights, planner);
   if (withSinks) {
     if (!weights.hasOneUse())
-      return std::nullopt;
+      return nearly(withSinks, "its weights are used elsewhere too");
     weights = withoutCasts(withSinks);
   }
   auto softmax = weights.getDefiningOp<coreai::SoftmaxOp>();
-  if (!softmax || !weights.hasOneUse())
-    return std::nullopt;
+  if (!softmax)
+    return nearly(weights, "some columns of its weights are dropped, which are "
+                           "not one last column");
+  if (!weights.hasOneUse())
+    return nearly(weights, "its weights are used elsewhere too");
   auto axis = planner.axis(softmax.getAxis(), unsigned(rank));
   Value masked =
       withoutMaximum(withoutCasts(softmax.getInput()), rank, planner);
   if (withSinks)
     masked = withoutSinks(withoutCasts(masked), rank, planner, parts);
-  if (!axis || *axis != rank - 1 || !masked ||
-      !matchMasked(withoutCasts(masked), parts, planner))
-    return std::nullopt;
+  if (!axis || *axis != rank - 1)
+    return nearly(weights, "its softmax is not over the last axis");
+  if (!masked)
+    return nearly(weights, "a column of its weights is dropped, and not one "
+                           "was joined to its scores");
+  if (!matchMasked(withoutCasts(masked), parts, planner, why))
+    return nearly(weights, "what its softmax is of is no product of queries "
+                           "and keys");
   if (guard &&
       (isGuardTrueForNothing ? !saysNothingIsSeen(guard, masked, rank, planner)
                              : guard != parts.mask))
-    return std::nullopt;
+    return nearly(weights, "its weights are replaced by zeros where something "
+                           "else is so than that nothing is seen");
   parts.unseeingGivesZeros = bool(guard);
   return parts;
 }
@@ -385,17 +429,27 @@ static bool hasPackedLayers(const AttentionForms &forms, Planner &planner) {
          (isWide(forms.keys) || isWide(forms.values));
 }
 
-bool corten::lowerAttention(Operation *op, Planner &planner) {
+/// `a type`, for messages.
+static std::string nameOf(Type type) {
+  std::string text;
+  llvm::raw_string_ostream(text) << type;
+  return text;
+}
+
+static bool lowerAttention(Operation *op, Planner &planner, Reason &why) {
   Sizes &sizes = planner.sizes;
-  std::optional<AttentionParts> parts = matchAttention(op, planner);
+  std::optional<AttentionParts> parts = matchAttention(op, planner, why);
   if (!parts)
     return false;
   AttentionForms forms = formsOf(*parts, planner);
   Type element = forms.queries.element;
-  if (!isFast(element) || forms.keys.element != element ||
-      forms.values.element != element || resultElement(op) != element ||
-      hasPackedLayers(forms, planner))
-    return false;
+  if (!isFast(element))
+    return why.fail("its elements are of the type " + nameOf(element));
+  if (forms.keys.element != element || forms.values.element != element ||
+      resultElement(op) != element)
+    return why.fail("queries, keys, values and the result are not of one type");
+  if (hasPackedLayers(forms, planner))
+    return why.fail("keys and values are constants, which are packed");
   // Leading axes broadcast.
   SmallVector<Form> batches;
   for (const Form *form : {&forms.queries, &forms.keys, &forms.values}) {
@@ -418,14 +472,14 @@ bool corten::lowerAttention(Operation *op, Planner &planner) {
   if (parts->mask) {
     mask = planner.form(parts->mask);
     if (mask->element != element && !mask->element.isInteger(1))
-      return false;
+      return why.fail("its mask is of the type " + nameOf(mask->element));
     mask = spread(splitHeads(planner, *mask, batch, forms.splitAxis),
                   numQueries, numKeys);
   }
   if (parts->sinks) {
     sinks = planner.form(parts->sinks);
     if (!isFast(sinks->element))
-      return false;
+      return why.fail("its sinks are of the type " + nameOf(sinks->element));
     sinks = spread(splitHeads(planner, *sinks, batch, forms.splitAxis),
                    numQueries, sizes.number(1));
   }
@@ -464,4 +518,12 @@ bool corten::lowerAttention(Operation *op, Planner &planner) {
   }
   planner.setForm(op->getResult(0), result);
   return true;
+}
+
+bool corten::lowerAttention(Operation *op, Planner &planner) {
+  Reason why;
+  bool isLowered = ::lowerAttention(op, planner, why);
+  if (!isLowered)
+    planner.noteNearMiss(op, "attention", why.text);
+  return isLowered;
 }

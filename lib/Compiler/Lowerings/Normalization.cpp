@@ -233,6 +233,38 @@ static bool emitNormalization(Operation *op, Normalization norm,
   return true;
 }
 
+/// Why an operation that scales by the root of a mean of squares is no
+/// normalization, although it could be the end of one; empty if it does not.
+static std::string whyNone(Operation *op, Planner &planner) {
+  bool isDivision = kindOf(op) == "divide";
+  for (unsigned side : {1, 0}) {
+    if (side == 0 && isDivision)
+      break;
+    Operation *root = definedBy(withoutCasts(op->getOperand(side)),
+                                isDivision ? "sqrt" : "rsqrt");
+    Operation *sum = root ? definedBy(root->getOperand(0), "add") : nullptr;
+    for (unsigned place : {0, 1}) {
+      Operation *mean =
+          sum ? definedBy(sum->getOperand(place), "reduce_mean") : nullptr;
+      Value distance = mean ? squared(mean->getOperand(0)) : Value();
+      if (!distance)
+        continue;
+      if (!constantNumber(sum->getOperand(1 - place)))
+        return "what is added to its mean of squares is no constant";
+      if (distance != op->getOperand(1 - side))
+        return "what is scaled is not what the mean of squares is of";
+      if (!firstAxisOfMean(mean, planner))
+        return "its mean is not over the last axes";
+      Type element = resultElement(op);
+      if (!element.isF32() && !element.isF16() && !element.isBF16())
+        return "its elements are neither f32 nor f16 nor bf16";
+      return "its input is of another type, or its axes do not lie together "
+             "in memory";
+    }
+  }
+  return {};
+}
+
 bool corten::lowerNormalization(Operation *op, Planner &planner) {
   StringRef kind = kindOf(op);
   std::optional<Normalization> norm;
@@ -263,5 +295,9 @@ bool corten::lowerNormalization(Operation *op, Planner &planner) {
   } else if (kind == "cast") {
     norm = matchPlain(op->getOperand(0), planner);
   }
-  return norm && emitNormalization(op, *norm, planner);
+  if (norm && emitNormalization(op, *norm, planner))
+    return true;
+  if (kind == "mul" || kind == "divide")
+    planner.noteNearMiss(op, "normalization", whyNone(op, planner));
+  return false;
 }

@@ -388,10 +388,12 @@ FailureOr<Form> corten::convolved(Operation *op, Planner &planner,
       return *result;
   // With dots of pairs the direct form is as fast, or faster.
   std::optional<int64_t> square;
+  std::string why;
   if (planner.precision.factors != Factors::BF16)
     square = winogradSquareOf(op, {window, strides, dilations, *groups},
                               ArrayRef(call.extents).drop_front(2),
-                              planner.precision.isFastMath);
+                              planner.precision.isFastMath, why);
+  planner.noteNearMiss(op, "convolution by squares", why);
   if (square) {
     call.kernel = "ConvolutionWinograd";
     call.inputs = {margin.input, winogradWeights(planner, weight, *square)};

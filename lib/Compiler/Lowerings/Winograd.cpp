@@ -10,6 +10,7 @@
 #include "corten/Runtime/Winograd.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
 #include "mlir/IR/Matchers.h"
+#include "llvm/Support/FormatVariadic.h"
 
 using namespace corten;
 using namespace mlir;
@@ -66,7 +67,8 @@ static bool isWorthIt(ArrayRef<Size> space, int64_t square) {
 std::optional<int64_t> corten::winogradSquareOf(Operation *op,
                                                 const WindowForm &window,
                                                 ArrayRef<Size> space,
-                                                bool isFastMath) {
+                                                bool isFastMath,
+                                                std::string &why) {
   auto isAll = [](ArrayRef<Size> sizes, int64_t number) {
     return llvm::all_of(sizes,
                         [&](Size size) { return isKnown(size, number); });
@@ -79,20 +81,34 @@ std::optional<int64_t> corten::winogradSquareOf(Operation *op,
     return std::nullopt;
   int64_t outputs = type.getDimSize(0);
   int64_t channels = type.getDimSize(1);
-  if (std::min(outputs, channels) < kFewestChannels)
+  auto decline = [&](std::string reason) {
+    why = std::move(reason);
     return std::nullopt;
+  };
+  if (std::min(outputs, channels) < kFewestChannels)
+    return decline(
+        llvm::formatv("it has fewer than {0} channels", kFewestChannels));
   SmallVector<float, 0> storage;
   std::optional<ArrayRef<float>> weights =
       constantFloats(op->getOperand(1), storage);
   if (!weights)
-    return std::nullopt;
+    return decline("its weights are not constants in f32, and cannot be "
+                   "checked");
   auto isExact = [&](int64_t square, double factor) {
     WinogradErrors errors = winogradErrors(*weights, outputs, channels, square);
-    return errors.winograd <= factor * errors.direct;
+    if (errors.winograd <= factor * errors.direct)
+      return true;
+    why = llvm::formatv("with these weights the errors of squares of {0} x {0} "
+                        "are {1:F1} times those of sums of products, and may "
+                        "be {2:F0}",
+                        square, errors.winograd / errors.direct, factor);
+    return false;
   };
   if (isFastMath && isWorthIt(space, 4) && isExact(4, kFastMathError))
     return 4;
-  if (isWorthIt(space, 2) && isExact(2, 1))
+  if (!isWorthIt(space, 2))
+    return decline("its results are so few that squares save too little");
+  if (isExact(2, 1))
     return 2;
   return std::nullopt;
 }
