@@ -214,16 +214,9 @@ static int64_t changeTime(StringRef path) {
   return status.getLastModificationTime().time_since_epoch().count();
 }
 
-llvm::Expected<std::string>
-corten::compileProgram(ModuleOp program, const CompileOptions &options) {
-  MLIRContext *context = program.getContext();
-  loadCompilerDialects(*context);
-  DiagnosticError error(context, DiagnosticError::Place::Shown);
-  FailureOr<OwningOpRef<ModuleOp>> plans =
-      planProgram(program, options.precision);
-  if (failed(plans) || failed(buildForeign(**plans)))
-    return error.take("the program cannot be planned");
-  runtime::plan::PlanT plan = writePlan(**plans, {options.weightFile});
+/// A plan as it is in a file.
+static std::string planBytes(ModuleOp plans, const CompileOptions &options) {
+  runtime::plan::PlanT plan = writePlan(plans, {options.weightFile});
   plan.version = runtime::kPlanVersion;
   plan.compiler = "corten " CORTEN_VERSION_STRING;
   bool usesFile = llvm::any_of(plan.constants, [](const auto &constant) {
@@ -250,4 +243,33 @@ corten::compileProgram(ModuleOp program, const CompileOptions &options) {
                     file.GetSize());
   bytes += runtime::planTrailer(std::as_bytes(std::span(bytes)));
   return bytes;
+}
+
+llvm::Expected<std::string> corten::writePlanFile(ModuleOp plans,
+                                                  const CompileOptions &options,
+                                                  StageTimes *times) {
+  DiagnosticError error(plans.getContext(), DiagnosticError::Place::Shown);
+  Stopwatch stages(times);
+  bool isForeign = plans
+                       .walk([](plan::KernelOp op) {
+                         return op.isForeign() ? WalkResult::interrupt()
+                                               : WalkResult::advance();
+                       })
+                       .wasInterrupted();
+  if (failed(stages.measure(isForeign ? "build Metal kernels" : "",
+                            [&] { return buildForeign(plans); })))
+    return error.take("a kernel of the program cannot be built");
+  return stages.measure("write", [&] { return planBytes(plans, options); });
+}
+
+llvm::Expected<std::string>
+corten::compileProgram(ModuleOp program, const CompileOptions &options) {
+  MLIRContext *context = program.getContext();
+  loadCompilerDialects(*context);
+  DiagnosticError error(context, DiagnosticError::Place::Shown);
+  FailureOr<OwningOpRef<ModuleOp>> plans =
+      planProgram(program, options.precision);
+  if (failed(plans))
+    return error.take("the program cannot be planned");
+  return writePlanFile(**plans, options);
 }

@@ -1,6 +1,16 @@
 // RUN: corten compile %s --explain | FileCheck %s
+// RUN: corten compile %s --explain --shape n=64,8 | FileCheck %s --check-prefix SIZES
+// RUN: not corten compile %s --explain --shape n=0x 2>&1 | FileCheck %s --check-prefix TEXT
+// RUN: not corten compile %s --explain --shape m=64,8 2>&1 | FileCheck %s --check-prefix NAME
+// RUN: not corten compile %s --explain --shape n=64 2>&1 | FileCheck %s --check-prefix RANK
+// RUN: not corten compile %s --shape n=64,8 2>&1 | FileCheck %s --check-prefix ALONE
 //
 // What stayed apart, and why.
+
+// TEXT: --shape: want NAME=1,3,224,224, not n=0x
+// NAME: --shape: no input or state is called 'm'; there are x, q, k, v, n
+// RANK: --shape: 'n' is f32[{{.*}}, 8], and cannot have another shape
+// ALONE: --shape requires --explain
 
 // A reduction leaves what others use, too.
 // CHECK-LABEL: used: 2 kernels in a call
@@ -54,4 +64,18 @@ coreai.graph @misses(%q: tensor<4x6x8xf32> {coreai.name = "q"}, %k: tensor<4x8x6
   %2 = coreai.softmax %0, %1 : (tensor<4x6x6xf32>, tensor<si32>) -> tensor<4x6x6xf32>
   %3 = coreai.batch_matmul %2, %v : (tensor<4x6x6xf32>, tensor<4x6x8xf32>) -> tensor<4x6x8xf32> loc("model/layers.py":7:3)
   coreai.output %3 : tensor<4x6x8xf32>
+}
+
+// Memory that calls decide is that of the shapes that are said.
+// CHECK-LABEL: open: 2 kernels in a call
+// CHECK: write
+// CHECK: load and pack weights
+// CHECK: open depends on the inputs: say --shape
+// SIZES: open 2.0 kB 2.0 kB 2.0 kB 2
+coreai.graph @open(%n: tensor<?x8xf32> {coreai.name = "n"}) -> (tensor<?x1xf32> {coreai.name = "z"}) {
+  %axis = coreai.constant dense<[1]> : tensor<1xsi32>
+  %last = coreai.constant dense<1> : tensor<si32>
+  %0 = coreai.softmax %n, %last : (tensor<?x8xf32>, tensor<si32>) -> tensor<?x8xf32>
+  %1 = coreai.reduce_max %0, %axis : (tensor<?x8xf32>, tensor<1xsi32>) -> tensor<?x1xf32>
+  coreai.output %1 : tensor<?x1xf32>
 }

@@ -22,9 +22,30 @@ struct CompileOptions {
   bool isSelfContained = false;
   bool printsPlan = false;
   bool explains = false;
+  std::vector<std::string> shapes;
   PrecisionOptions precision;
 };
 } // namespace
+
+/// `x=1,128`, or `x=1x128`.
+static llvm::Expected<NamedShapes>
+readShapes(llvm::ArrayRef<std::string> arguments) {
+  NamedShapes shapes;
+  for (llvm::StringRef argument : arguments) {
+    auto [name, text] = argument.split('=');
+    auto &[_, shape] = shapes.emplace_back(name.str(), std::vector<int64_t>());
+    bool isShape = !name.empty();
+    do {
+      int64_t extent = 0;
+      isShape &= !text.consumeInteger(10, extent) && extent >= 0;
+      shape.push_back(extent);
+    } while (isShape && (text.consume_front(",") || text.consume_front("x")));
+    if (!isShape || !text.empty())
+      return llvm::createStringError("--shape: want NAME=1,3,224,224, not " +
+                                     argument);
+  }
+  return shapes;
+}
 
 static int runCompile(const CompileOptions &options) {
   Progress progress;
@@ -36,6 +57,9 @@ static int runCompile(const CompileOptions &options) {
       parsePrecision(options.precision.text());
   if (!precision)
     return fail(precision.takeError());
+  llvm::Expected<NamedShapes> shapes = readShapes(options.shapes);
+  if (!shapes)
+    return fail(shapes.takeError());
   progress.show("compiling");
   if (options.printsPlan) {
     llvm::Expected<std::string> text = (*model)->planText(*precision);
@@ -49,7 +73,7 @@ static int runCompile(const CompileOptions &options) {
     // What is wrong is said before anything is.
     std::string text;
     llvm::raw_string_ostream os(text);
-    if (llvm::Error error = (*model)->explainPlan(os, *precision))
+    if (llvm::Error error = (*model)->explainPlan(os, *precision, *shapes))
       return failAtLength(std::move(error));
     Progress::clear();
     llvm::outs() << text;
@@ -86,14 +110,24 @@ void tool::addCompile(CLI::App &app, int &exitCode) {
                     "asset no more");
   command->add_flag("--print", options->printsPlan,
                     "Print the plan as text, and write nothing");
-  command->add_flag("--explain", options->explains,
-                    "Say which kernel does what and where, what was fused and "
-                    "what was not and why, and what memory and time it takes");
+  CLI::Option *explain = command->add_flag(
+      "--explain", options->explains,
+      "Say which kernel does what and where, what was fused and "
+      "what was not and why, and what memory and time it takes");
+  command
+      ->add_option(
+          "--shape", options->shapes,
+          "The shape of an input or a state, whose memory is explained")
+      ->type_name("NAME=1,3,224,224")
+      ->allow_extra_args(false)
+      ->needs(explain);
   addPrecision(*command, options->precision);
   command->footer("Examples:\n"
                   "  corten compile model.aimodel -o model.cplan\n"
                   "  corten compile model.aimodel --precision bf16 -o m.cplan\n"
                   "  corten compile model.aimodel --explain\n"
+                  "  corten compile model.aimodel --explain --shape "
+                  "image=8,3,8,8\n"
                   "  corten compile model.aimodel --print");
   command->callback([options, &exitCode] { exitCode = runCompile(*options); });
 }

@@ -43,7 +43,13 @@ mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>>
 planProgram(mlir::ModuleOp program, Precision precision = {},
             StageTimes *times = nullptr);
 
-/// The bytes of a plan file.
+/// The bytes of a plan file, of functions of planProgram(). Fails if a kernel
+/// that the program brings cannot be run here.
+llvm::Expected<std::string> writePlanFile(mlir::ModuleOp plans,
+                                          const CompileOptions &options = {},
+                                          StageTimes *times = nullptr);
+
+/// Both, one after the other.
 llvm::Expected<std::string> compileProgram(mlir::ModuleOp program,
                                            const CompileOptions &options = {});
 

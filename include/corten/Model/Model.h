@@ -23,6 +23,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace corten {
@@ -39,6 +40,9 @@ struct PrintOptions {
   /// In the form that every MLIR reads.
   bool generic = false;
 };
+
+/// Shapes of inputs and states.
+using NamedShapes = std::vector<std::pair<std::string, std::vector<int64_t>>>;
 
 /// One opened program with the memory it lies in. Not thread-safe; two models
 /// share nothing.
@@ -111,8 +115,10 @@ public:
                                       Precision precision = {});
   /// The plan as text, in the `plan` dialect.
   llvm::Expected<std::string> planText(Precision precision = {});
-  /// What the compiler did: kernels, fusion, memory, time. For people.
-  llvm::Error explainPlan(llvm::raw_ostream &out, Precision precision = {});
+  /// What the compiler did: kernels, fusion, memory, time. For people. `shapes`
+  /// are those of inputs and states, by name, that memory depends on.
+  llvm::Error explainPlan(llvm::raw_ostream &out, Precision precision = {},
+                          const NamedShapes &shapes = {});
 
   /// The program, which belongs to the model.
   mlir::ModuleOp module();
