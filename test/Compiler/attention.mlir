@@ -248,3 +248,53 @@ coreai.graph @otherMask(%q: tensor<4x6x8xf32>, %k: tensor<4x8x6xf32>, %v: tensor
   %5 = coreai.batch_matmul %4, %v : (tensor<4x6x6xf32>, tensor<4x6x8xf32>) -> tensor<4x6x8xf32>
   coreai.output %5 : tensor<4x6x8xf32>
 }
+
+// Truth values of what is hidden, as simplification leaves them, also where
+// hidden weights are replaced by zeros.
+// CHECK-LABEL: plan.function @hidden
+// CHECK-NOT: "MatMul"
+// CHECK: plan.lane "Not"
+// CHECK: "Attention"(%{{.*}}) numbers [{{[0-9]+}}, 0, 1]
+// CHECK-NOT: "Softmax"
+// CHECK: plan.return
+coreai.graph @hidden(%q: tensor<4x6x8xf32>, %k: tensor<4x8x6xf32>, %v: tensor<4x6x8xf32>, %m: tensor<6x6xi1>) -> (tensor<4x6x8xf32>) {
+  %0 = coreai.batch_matmul %q, %k : (tensor<4x6x8xf32>, tensor<4x8x6xf32>) -> tensor<4x6x6xf32>
+  %1 = coreai.constant dense<2> : tensor<si32>
+  %2 = coreai.constant dense<0xFF800000> : tensor<f32>
+  %3 = coreai.decomposable.broadcasting_where %m, %2, %0 : (tensor<6x6xi1>, tensor<f32>, tensor<4x6x6xf32>) -> tensor<4x6x6xf32>
+  %4 = coreai.softmax %3, %1 : (tensor<4x6x6xf32>, tensor<si32>) -> tensor<4x6x6xf32>
+  %5 = coreai.constant dense<0.0> : tensor<f32>
+  %6 = coreai.decomposable.broadcasting_where %m, %5, %4 : (tensor<6x6xi1>, tensor<f32>, tensor<4x6x6xf32>) -> tensor<4x6x6xf32>
+  %7 = coreai.batch_matmul %6, %v : (tensor<4x6x6xf32>, tensor<4x6x8xf32>) -> tensor<4x6x8xf32>
+  coreai.output %7 : tensor<4x6x8xf32>
+}
+
+// What is seen gets zeros here.
+// CHECK-LABEL: plan.function @seen
+// CHECK-NOT: "Attention"
+// CHECK: plan.return
+coreai.graph @seen(%q: tensor<4x6x8xf32>, %k: tensor<4x8x6xf32>, %v: tensor<4x6x8xf32>, %m: tensor<6x6xi1>) -> (tensor<4x6x8xf32>) {
+  %0 = coreai.batch_matmul %q, %k : (tensor<4x6x8xf32>, tensor<4x8x6xf32>) -> tensor<4x6x6xf32>
+  %1 = coreai.constant dense<2> : tensor<si32>
+  %2 = coreai.constant dense<0xFF800000> : tensor<f32>
+  %3 = coreai.decomposable.broadcasting_where %m, %2, %0 : (tensor<6x6xi1>, tensor<f32>, tensor<4x6x6xf32>) -> tensor<4x6x6xf32>
+  %4 = coreai.softmax %3, %1 : (tensor<4x6x6xf32>, tensor<si32>) -> tensor<4x6x6xf32>
+  %5 = coreai.constant dense<0.0> : tensor<f32>
+  %6 = coreai.decomposable.broadcasting_where %m, %4, %5 : (tensor<6x6xi1>, tensor<4x6x6xf32>, tensor<f32>) -> tensor<4x6x6xf32>
+  %7 = coreai.batch_matmul %6, %v : (tensor<4x6x6xf32>, tensor<4x6x8xf32>) -> tensor<4x6x8xf32>
+  coreai.output %7 : tensor<4x6x8xf32>
+}
+
+// Another number hides nothing, and is in the place of scores.
+// CHECK-LABEL: plan.function @lowered
+// CHECK-NOT: "Attention"
+// CHECK: plan.return
+coreai.graph @lowered(%q: tensor<4x6x8xf32>, %k: tensor<4x8x6xf32>, %v: tensor<4x6x8xf32>, %m: tensor<6x6xi1>) -> (tensor<4x6x8xf32>) {
+  %0 = coreai.batch_matmul %q, %k : (tensor<4x6x8xf32>, tensor<4x8x6xf32>) -> tensor<4x6x6xf32>
+  %1 = coreai.constant dense<2> : tensor<si32>
+  %2 = coreai.constant dense<-1.0e4> : tensor<f32>
+  %3 = coreai.decomposable.broadcasting_where %m, %2, %0 : (tensor<6x6xi1>, tensor<f32>, tensor<4x6x6xf32>) -> tensor<4x6x6xf32>
+  %4 = coreai.softmax %3, %1 : (tensor<4x6x6xf32>, tensor<si32>) -> tensor<4x6x6xf32>
+  %5 = coreai.batch_matmul %4, %v : (tensor<4x6x6xf32>, tensor<4x6x8xf32>) -> tensor<4x6x8xf32>
+  coreai.output %5 : tensor<4x6x8xf32>
+}

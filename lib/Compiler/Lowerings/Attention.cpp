@@ -4,7 +4,8 @@
 // consist of is what people write by hand.
 //
 //   scores  = batch_matmul(queries * scale, transposed keys) [* scale]
-//   masked  = scores, scores + mask, or where(mask, scores, -inf)
+//   masked  = scores, scores + mask, where(mask, scores, -inf), or
+//             where(hidden, -inf, scores)
 //   joined  = masked, or concat(masked, sinks): one more column
 //   weights = softmax(joined [- its maximum]) without that column, with zeros
 //             for queries that see nothing
@@ -34,6 +35,8 @@ struct AttentionParts {
   Value values;
   /// Null if all is seen.
   Value mask;
+  /// Whether that says what is hidden, rather than what is seen.
+  bool isMaskOfHidden = false;
   /// One more score for each query, which has no value; null if there is none.
   Value sinks;
   double scale = 1;
@@ -136,9 +139,11 @@ static bool matchMasked(Value value, AttentionParts &parts, Planner &planner,
   constexpr double kHidden = -std::numeric_limits<double>::infinity();
   if (Operation *where = definedBy(value, "where")) {
     parts.mask = where->getOperand(0);
-    if (!matchScores(where->getOperand(1), parts, planner, why))
+    parts.isMaskOfHidden = isNumber(where->getOperand(1), kHidden);
+    if (!matchScores(where->getOperand(parts.isMaskOfHidden ? 2 : 1), parts,
+                     planner, why))
       return false;
-    return isNumber(where->getOperand(2), kHidden) ||
+    return parts.isMaskOfHidden || isNumber(where->getOperand(2), kHidden) ||
            why.fail(
                "what its mask hides is another number than minus infinity");
   }
@@ -279,9 +284,11 @@ matchAttention(Operation *op, Planner &planner, Reason &why) {
   if (!matchMasked(withoutCasts(masked), parts, planner, why))
     return nearly(weights, "what its softmax is of is no product of queries "
                            "and keys");
-  if (guard &&
-      (isGuardTrueForNothing ? !saysNothingIsSeen(guard, masked, rank, planner)
-                             : guard != parts.mask))
+  bool isGuardTheMask =
+      guard == parts.mask && isGuardTrueForNothing == parts.isMaskOfHidden;
+  if (guard && !isGuardTheMask &&
+      !(isGuardTrueForNothing &&
+        saysNothingIsSeen(guard, masked, rank, planner)))
     return nearly(weights, "its weights are replaced by zeros where something "
                            "else is so than that nothing is seen");
   parts.unseeingGivesZeros = bool(guard);
@@ -473,6 +480,13 @@ static bool lowerAttention(Operation *op, Planner &planner, Reason &why) {
     mask = planner.form(parts->mask);
     if (mask->element != element && !mask->element.isInteger(1))
       return why.fail("its mask is of the type " + nameOf(mask->element));
+    if (parts->isMaskOfHidden)
+      mask =
+          planner.tile(*mask, mask->element, [&](OpBuilder &b, ValueRange in) {
+            return plan::LaneOp::create(b, op->getLoc(),
+                                        laneType(mask->element), "Not", in)
+                .getResult();
+          });
     mask = spread(splitHeads(planner, *mask, batch, forms.splitAxis),
                   numQueries, numKeys);
   }

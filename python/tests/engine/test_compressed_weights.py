@@ -111,6 +111,7 @@ def test_decoders(name: str, tmp_path: Path) -> None:
         np.testing.assert_allclose(logits / scale, wanted / scale, atol=2e-5)
     text = command("compile", path, "-o", tmp_path / "plan", "--explain").out
     assert len(re.findall(rf"^ +\d+  {DECODERS[name]} ", text, re.M)) == 15, text
+    assert len(re.findall(r"^ +\d+  Attention ", text, re.M)) == 2, text
     why = "entries of its table are vectors"
     assert (why in text) == ("vector" in name), text
     # Rows of a sparse embedding are taken as they are in the file.
