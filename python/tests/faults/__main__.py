@@ -7,13 +7,14 @@ import argparse
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 from support.process import Worker
 
 from faults import catalogue
 from faults.kinds import KINDS
 from faults.models import MODELS
-from faults.trial import FORMS, Fault, Outcome, attempt, count_sites
+from faults.trial import FORMS, DoesNotRun, Fault, Outcome, attempt, count_sites
 
 #: What has to be named.
 SHARE = 0.95
@@ -23,15 +24,27 @@ _CALLS_OF_PROCESS = 150
 
 
 def _try(worker: Worker, fault: Fault) -> Outcome | str:
-    """What came of a fault, or why nothing did."""
+    """What came of a fault, or why it is none.
+
+    Where the process ends, it is the program's doing only if that does it alone.
+    """
     try:
-        return worker.call(attempt, fault) or "the process ended"
-    except Exception as error:
-        return f"{type(error).__name__}: {' '.join(str(error).split())}"
+        outcome = worker.call(attempt, fault)
+        if outcome is not None:
+            return outcome
+        alone = worker.call(attempt, fault, True)
+    except DoesNotRun as error:
+        return str(error)
+    if alone is None:
+        return "the program ends the process"
+    return replace(alone, error="the process ended")
 
 
 def _candidates(worker: Worker) -> Iterator[tuple[Fault, Outcome]]:
-    """All that could be a fault, with what comes of it. What does not run is none."""
+    """All that could be a fault, with what comes of it.
+
+    What does not run is none; what ``verify`` does not survive is one.
+    """
     for model in MODELS:
         for form in FORMS:
             for kind in KINDS:
@@ -45,11 +58,13 @@ def _candidates(worker: Worker) -> Iterator[tuple[Fault, Outcome]]:
 
 def _verdict(entry: catalogue.Entry, outcome: Outcome | str) -> str:
     if isinstance(outcome, str):
-        return f"error: {outcome}"
+        return f"does not run: {outcome}"
     if (outcome.operators, outcome.lines) != (entry.operators, entry.lines):
         return "the catalogue is out of date: python -m faults --write"
     if not outcome.changes:
         return "no output changes"
+    if outcome.error:
+        return f"raised: {outcome.error}"
     if outcome.passed:
         return "passed"
     return "right" if outcome.is_right else f"wrong: {outcome.named}"

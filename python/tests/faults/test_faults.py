@@ -7,10 +7,11 @@ import pytest
 import torch
 
 import coreai_torch
-from faults import catalogue
+from faults import catalogue, trial
+from faults.__main__ import _try, _verdict
 from faults.kinds import KINDS
 from faults.models import MODELS
-from faults.trial import FORMS, attempt
+from faults.trial import FORMS, DoesNotRun, attempt
 
 #: A tenth. None of it is among the few that are not named: where optimizing made
 #: one constant of several nodes, they cannot be told apart.
@@ -36,6 +37,43 @@ def test_a_fault_is_named(entry):
     assert outcome.changes
     assert not outcome.passed
     assert outcome.is_right, outcome
+
+
+def _raise(*_args, **_kwargs):
+    raise RuntimeError("not\n today")
+
+
+class _Here:
+    """A worker that is this process, and ends when a function is called so."""
+
+    def __init__(self, ends):
+        self.ends = ends
+
+    def call(self, function, *args):
+        return None if args[1:] in self.ends else function(*args)
+
+
+def test_verify_may_not_raise(monkeypatch):
+    entry = catalogue.read()[0]
+    monkeypatch.setattr(coreai_torch, "verify", _raise)
+    outcome = _try(_Here([]), entry.fault)
+    assert outcome.changes
+    assert not outcome.is_right
+    assert _verdict(entry, outcome) == "raised: RuntimeError: not today"
+    # What does not run is no fault, whatever verify makes of it.
+    monkeypatch.setattr(trial, "_place", _raise)
+    with pytest.raises(DoesNotRun):
+        attempt(entry.fault)
+    outcome = _try(_Here([]), entry.fault)
+    assert _verdict(entry, outcome) == "does not run: RuntimeError: not today"
+
+
+def test_verify_may_not_end_the_process():
+    entry = catalogue.read()[0]
+    outcome = _try(_Here([()]), entry.fault)
+    assert _verdict(entry, outcome) == "raised: the process ended"
+    outcome = _try(_Here([(), (True,)]), entry.fault)
+    assert _verdict(entry, outcome) == "does not run: the program ends the process"
 
 
 @pytest.mark.parametrize("name", list(MODELS)[::4])

@@ -51,17 +51,29 @@ class Outcome:
     passed: bool
     #: The operators that were named, and the line of each.
     named: tuple[tuple[str, str], ...] = ()
+    #: What ``verify`` raised; it never should.
+    error: str = ""
 
     @property
     def is_right(self) -> bool:
         """Whether the operator was named and its line, and no more than a pair."""
         return (
             not self.passed
+            and not self.error
             and len(self.named) <= 2
             and not set(zip(self.operators, self.lines, strict=True)).isdisjoint(
                 self.named
             )
         )
+
+
+class DoesNotRun(Exception):
+    """A program with a fault in it that is no program: nobody can verify it."""
+
+
+def one_line(error: Exception) -> str:
+    """The kind of an error and what it says."""
+    return f"{type(error).__name__}: {' '.join(str(error).split())}"
 
 
 @cache
@@ -133,22 +145,53 @@ def _expected(
     return tuple(str(node.target) for node in known), tuple(map(_line, known))
 
 
-def attempt(fault: Fault) -> Outcome:
-    """Put the fault into the program and verify that against the model."""
-    module, inputs, exported, right = _prepared(fault.model, fault.form)
-    program = _convert(exported, fault.form)
+def _place(fault: Fault, program: Any) -> Site:
     with program._mlir_module.context:
         site = list(KINDS[fault.kind](Program(program)))[fault.site]
         site.apply()
         program._mlir_module.operation.verify()
-    if fault.form == "optimized":
-        program.optimize()
+    return site
+
+
+def _faulty(fault: Fault) -> tuple[Any, Site, Any]:
+    """The program with the fault, where that is, and what the program returns."""
+    _, inputs, exported, _ = _prepared(fault.model, fault.form)
+    program = _convert(exported, fault.form)
+    try:
+        site = _place(fault, program)
+        if fault.form == "optimized":
+            program.optimize()
+        return program, site, _run(exported, program, inputs)
+    except Exception as error:
+        # coreai-core has many ways to say so.
+        raise DoesNotRun(one_line(error)) from None
+
+
+def attempt(fault: Fault, only_run: bool = False) -> Outcome:
+    """Put the fault into the program and verify that against the model.
+
+    Args:
+        fault: Which.
+        only_run: Whether the program runs, and is not verified.
+
+    Raises:
+        DoesNotRun: If the program does not run, which is nothing to verify.
+    """
+    module, inputs, exported, right = _prepared(fault.model, fault.form)
+    program, site, wrong = _faulty(fault)
     operators, lines = _expected(site, exported)
-    if not operators or not _is_changed(right, _run(exported, program, inputs)):
+    if not operators or not _is_changed(right, wrong):
         return Outcome(operators, lines, False, False)
+    if only_run:
+        return Outcome(operators, lines, True, False)
     model = exported if fault.form == "decomposed" else module
-    with tempfile.TemporaryDirectory() as folder:
-        found = coreai_torch.verify(model, program, inputs, quiet=True, folder=folder)
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            found = coreai_torch.verify(
+                model, program, inputs, quiet=True, folder=folder
+            )
+    except Exception as error:
+        return Outcome(operators, lines, True, False, error=one_line(error))
     if not found.culprits:
         return Outcome(operators, lines, True, found.passed)
     culprit = found.culprits[0]
