@@ -34,6 +34,31 @@ corten::resourceUses(const ConvertedModule &module) {
   return result;
 }
 
+HandedModule corten::handOver(mlir::ModuleOp module) {
+  HandedModule handed;
+  unsigned place = 0;
+  module->walk([&](mlir::Operation *op) {
+    for (mlir::NamedAttribute named : op->getAttrs()) {
+      auto value =
+          llvm::dyn_cast<mlir::DenseResourceElementsAttr>(named.getValue());
+      mlir::AsmResourceBlob *blob =
+          value ? value.getRawHandle().getBlob() : nullptr;
+      if (blob)
+        handed.weights.push_back({place, named.getName().str(),
+                                  value.getRawHandle().getKey().str(),
+                                  blob->getData()});
+    }
+    ++place;
+  });
+  llvm::raw_string_ostream stream(handed.text);
+  mlir::OpPrintingFlags flags;
+  flags.printGenericOpForm().enableDebugInfo().elideLargeResourceString(0);
+  // What was read was verified.
+  flags.assumeVerified();
+  module->print(stream, flags);
+  return handed;
+}
+
 std::string corten::moduleText(const ConvertedModule &module, bool generic) {
   std::string text;
   llvm::raw_string_ostream stream(text);

@@ -5,18 +5,22 @@
 
 #include "Bindings.h"
 #include "Errors.h"
+#include "KeepAlive.h"
 #include "Weights.h"
 #include "WithoutGil.h"
 
+#include "corten/Handover/Handover.h"
 #include "corten/Inspect/Archive.h"
 #include "corten/Model/Compare.h"
 #include "corten/Model/Convert.h"
 #include "corten/Model/Model.h"
 #include "corten/Model/Ops.h"
+#include "corten/Support/Bytes.h"
 
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/JSON.h"
 
+#include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
@@ -73,6 +77,28 @@ static nb::list examplesOf(const ArchiveInfo &archive,
   return result;
 }
 
+/// (text, weights); a weight is (place of the operation, name of the attribute,
+/// key, bytes). The bytes are views, which keep the model alive.
+static nb::tuple handOverOf(const nb::object &self) {
+  HandedModule handed = handOver(nb::cast<Model &>(self).module());
+  nb::list weights;
+  for (const HandedWeight &weight : handed.weights) {
+    SharedBytes bytes = alignedWeight(
+        {{weight.data.data(), weight.data.size()}, bindings::keepAlive(self)});
+    auto owner = std::make_unique<std::shared_ptr<const void>>(bytes.owner);
+    nb::capsule keeper(owner.get(), [](void *held) noexcept {
+      delete static_cast<std::shared_ptr<const void> *>(held);
+    });
+    owner.release();
+    nb::ndarray<nb::numpy, const uint8_t, nb::ndim<1>> data(
+        bytes.data.data(), {bytes.data.size()}, keeper);
+    weights.append(
+        nb::make_tuple(weight.operation, weight.attribute, weight.key, data));
+  }
+  return nb::make_tuple(nb::bytes(handed.text.data(), handed.text.size()),
+                        weights);
+}
+
 void corten::bindings::bindInspect(nb::module_ &module) {
   // Only for what makes a model: with one, the lock keeps a second thread off
   // it.
@@ -109,6 +135,12 @@ void corten::bindings::bindInspect(nb::module_ &module) {
           },
           nb::arg("graph"), nb::arg("locations"), nb::arg("generic"),
           "Raises ValueError if there is no such graph.")
+      .def(
+          "hand_over", &handOverOf,
+          "The program for coreai-core's parser, and its weights: the place "
+          "of the operation, in the order of a walk that visits an operation "
+          "after what it contains, the name of the attribute, its key, and the "
+          "bytes, which are views of the model's.")
       .def(
           "doctor",
           [](Model &self) {

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from corten import _native
 
 #: coreai-core maps small assets at this alignment; a larger one breaks them.
-_BLOB_ALIGNMENT = 16
+BLOB_ALIGNMENT = 16
 
 #: Weights already attached in a context: (address, bytes, type) -> attribute.
 #: The attribute keeps the memory alive, so an address stays what it was.
@@ -62,7 +62,7 @@ def _attach_weights(
             attribute = cache.get(identity)
             if attribute is None:
                 attribute = ir.DenseResourceElementsAttr.get_from_buffer(
-                    data, name, element_type, _BLOB_ALIGNMENT
+                    data, name, element_type, BLOB_ALIGNMENT
                 )
                 cache[identity] = attribute
             operation.attributes["value"] = attribute

@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 import torch
-from coreai.authoring import AIModelAsset
 
-import corten
+from coreai_torch._opened import open_program
 from coreai_torch._progress import QUIET_VARIABLE, is_set
 from coreai_torch.converter import TorchConverter
 from coreai_torch.debugging._culprits import Culprit, CulpritFinder, module_label
@@ -162,18 +161,6 @@ def _check_debug_information(program: AIProgram, entry_point: str) -> None:
         raise ValueError(msg)
 
 
-def _open(path: str | Path) -> AIProgram:
-    """The program of an asset.
-
-    coreai-core ends the process for what is none, so our reader goes first.
-    """
-    if not Path(path).is_dir():
-        msg = f"'{path}' is no asset: want a folder NAME.aimodel"
-        raise ValueError(msg)
-    corten.open(path)
-    return AIModelAsset.load(path).program
-
-
 @dataclass(frozen=True)
 class Comparing:
     """How two programs are compared; see :func:`verify`."""
@@ -296,7 +283,7 @@ def verify(
             that was asked for cannot run it.
     """
     if isinstance(program, (str, Path)):
-        program = _open(program)
+        program = open_program(program)
     if not isinstance(model, (torch.nn.Module, torch.export.ExportedProgram)):
         msg = (
             "model must be a torch.nn.Module or a torch.export.ExportedProgram, "

@@ -63,14 +63,18 @@ def finish(program: AIProgram) -> None:
         cast("Any", program).optimize()
 
 
-def program_of(module: ir.Module, weights: dict[str, Any]) -> AIProgram:
+def program_of(
+    module: ir.Module, weights: dict[str, Any], *, is_read: bool = False
+) -> AIProgram:
     """Return the program that ``module`` is.
 
     ``weights`` is the memory behind the keys of its weights. coreai-core has no
-    way to ask for it, so the program remembers it.
+    way to ask for it, so the program remembers it; and whether it was read from
+    a file, which can hold what the interpreter does not survive.
     """
     program: Any = _PROGRAM._from_mlir_module(module)
     program._corten_weights = weights
+    program._corten_is_read = is_read
     return cast("AIProgram", program)
 
 
@@ -78,6 +82,11 @@ def weights_of(program: AIProgram) -> dict[str, Any]:
     """Return the memory of those weights whose memory is known, by key."""
     weights: dict[str, Any] = getattr(program, "_corten_weights", {})
     return weights
+
+
+def is_read(program: AIProgram) -> bool:
+    """Whether the program was read from a file."""
+    return bool(getattr(program, "_corten_is_read", False))
 
 
 def operations_of(module: ir.Module) -> list[ir.Operation]:

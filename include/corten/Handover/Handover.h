@@ -11,6 +11,8 @@
 
 #include "corten/Conversion/AtenToCoreAI/Conversion.h"
 
+#include "llvm/ADT/ArrayRef.h"
+
 #include <optional>
 #include <string>
 #include <vector>
@@ -24,6 +26,27 @@ std::string handoverText(const ConvertedModule &module);
 /// For each graph of the module the resources that the constants at its top
 /// take, as places in ConvertedModule::resources; -1 for one that takes none.
 std::vector<std::vector<int>> resourceUses(const ConvertedModule &module);
+
+/// A weight that an operation of a module has as an attribute.
+struct HandedWeight {
+  /// Place of the operation, in the order of a walk that visits an operation
+  /// after what it contains.
+  unsigned operation = 0;
+  std::string attribute, key;
+  /// Lives as long as the context of the module.
+  llvm::ArrayRef<char> data;
+};
+
+/// A module that was read from a file, for coreai-core's parser.
+struct HandedModule {
+  /// With locations, and with weights by their keys.
+  std::string text;
+  std::vector<HandedWeight> weights;
+};
+
+/// coreai-core ends the process on files that it cannot read, while its parser
+/// returns: so what we have read crosses as a conversion does.
+HandedModule handOver(mlir::ModuleOp module);
 
 /// Where a value is, for whoever walks the module on the other side.
 struct ValuePlace {

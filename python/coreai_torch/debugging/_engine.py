@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from numpy.typing import NDArray as NumpyArray
 
 from coreai_torch.debugging import _session
+from coreai_torch.debugging._apart import ApartInspector
 from coreai_torch.debugging._locations import entry_graph
 from coreai_torch.debugging.inspector import (
     Inspector,
@@ -17,6 +18,7 @@ from coreai_torch.debugging.inspector import (
 )
 from corten import _native
 from corten._coreai_runtime import InferenceFunction
+from corten._program import is_read
 from corten._receive import receive
 
 if TYPE_CHECKING:
@@ -112,7 +114,7 @@ def inspector_of(
     specialization_options: SpecializationOptions | None = None,
     backend: str | None = None,
     precision: str | None = None,
-) -> EngineInspector | _ProgramInspector:
+) -> EngineInspector | _ProgramInspector | ApartInspector:
     """The inspector of a program on a back end.
 
     Raises:
@@ -124,4 +126,6 @@ def inspector_of(
     if precision is not None:
         msg = "precision is for the engine: the interpreter has none to choose"
         raise ValueError(msg)
+    if is_read(program):
+        return ApartInspector(program, entry_point)
     return _ProgramInspector(program, entry_point, specialization_options)

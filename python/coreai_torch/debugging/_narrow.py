@@ -17,12 +17,14 @@ import torch
 from coreai._compiler import ir
 
 from coreai_torch.debugging import _session
+from coreai_torch.debugging._apart import ApartInspector
 from coreai_torch.debugging._binding import argument_names
 from coreai_torch.debugging._locations import Location, all_operations
 from coreai_torch.debugging._reproduction import script
 from coreai_torch.debugging._slice import Slice, Slicer, is_tensor
 from coreai_torch.debugging.inspector import RESHAPES
 from coreai_torch.debugging.torch_utils import _default_node_filter
+from corten._program import is_read
 
 if TYPE_CHECKING:
     from coreai.authoring import AIProgram
@@ -49,7 +51,7 @@ class Part:
     slice: Slice
     arguments: dict[str, _session.Array]
     expected: dict[str, _session.Array]
-    actual: dict[str, _session.Array]
+    actual: Mapping[str, _session.Array]
     largest_error: float
     diverges: bool
     backend: str
@@ -250,10 +252,8 @@ class Narrower:
         indices: list[int],
     ) -> Part:
         last = nodes[-1]
-        model, _loaded = _session.load_model(part.program, self._backend)
-        function = model.load_function("main")
         arguments = {name: _session.array_of(feeds[name]) for name in part.inputs}
-        actual = _session.run_in_thread(_session.call(function, arguments))
+        actual = self._call(part.program, arguments)
         is_tuple = isinstance(self._values.get(last.name), (tuple, list))
         expected, sources = {}, {}
         for name, index in zip(part.outputs, indices, strict=True):
@@ -278,6 +278,17 @@ class Narrower:
             any(failed for _, failed in verdicts),
             self._backend,
         )
+
+    def _call(
+        self, program: AIProgram, arguments: Mapping[str, _session.Array]
+    ) -> Mapping[str, _session.Array]:
+        if self._backend == "interpreter" and is_read(program):
+            apart = ApartInspector(program, "main")
+            _session.run_in_thread(apart.get_intermediates_for_ops([], arguments))
+            return apart.last_outputs or {}
+        model, _loaded = _session.load_model(program, self._backend)
+        function = model.load_function("main")
+        return _session.run_in_thread(_session.call(function, arguments))
 
     def _covered(
         self,

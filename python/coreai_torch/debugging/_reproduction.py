@@ -7,17 +7,17 @@ import base64
 import io
 import math
 import operator
-import tempfile
 import textwrap
 import zlib
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
 
 from coreai_torch.debugging import _session
+from corten import _native
+from corten._receive import receive
 
 if TYPE_CHECKING:
     from coreai.authoring import AIProgram
@@ -202,10 +202,8 @@ def _packed(data: bytes) -> str:
 
 
 def _bytecode(program: AIProgram) -> bytes:
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "main.mlirb"
-        program._save_bytecode(path)
-        return path.read_bytes()
+    # coreai-core ends the process on some programs that were read from a file.
+    return _native.asset_bytecode(receive(program, generic=True))
 
 
 def _listing(program: AIProgram) -> str:

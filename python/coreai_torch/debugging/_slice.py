@@ -18,7 +18,7 @@ from coreai_torch.debugging._locations import (
     entry_graph,
     graphs,
 )
-from corten._program import program_of, weights_of
+from corten._program import is_read, program_of, weights_of
 
 if TYPE_CHECKING:
     from coreai.authoring import AIProgram
@@ -72,6 +72,7 @@ class Slicer:
     def __init__(self, program: AIProgram, entry_point: str) -> None:
         self._module = program._mlir_module
         self._weights = weights_of(program)
+        self._is_read = is_read(program)
         self._graphs = graphs(self._module)
         self.graph = entry_graph(self._module, entry_point)
         self._order = {op: i for i, op in enumerate(children(self.graph))}
@@ -105,7 +106,7 @@ class Slicer:
             module = self._build(inputs, ordered, outputs)
         numbers = [Location(op).op_id() for op in ordered]
         return Slice(
-            program_of(module, self._weights),
+            program_of(module, self._weights, is_read=self._is_read),
             inputs,
             list(outputs),
             [number for number in numbers if number is not None],

@@ -10,10 +10,11 @@ import torch
 from torch.utils._pytree import tree_leaves
 
 from coreai_torch._fill import fill_inputs, fill_weights
+from coreai_torch._opened import open_program
 from coreai_torch.debugging._judging import Tolerance
 from coreai_torch.debugging._torch_run import user_inputs
 from coreai_torch.debugging._two_programs import Values, compare_values
-from coreai_torch.verify import Comparing, Verification, _converted, _open
+from coreai_torch.verify import Comparing, Verification, _converted
 from corten import _command, _native
 from corten._verify_request import read_arrays
 
@@ -63,7 +64,7 @@ def _exported(path: str, request: Request) -> ExportedProgram:
 def _program(request: Request) -> AIProgram:
     if request.is_archive:
         return _converted(_exported(request.path, request), (), request.function)
-    return _open(request.path)
+    return open_program(request.path)
 
 
 def _beside_torch(
@@ -129,7 +130,7 @@ def _beside_values(request: Request, progress: Progress) -> Verification:
     else:
         progress.show("running the reference")
         other = Values(
-            _open(request.reference), request.function, inputs, request.backend
+            open_program(request.reference), request.function, inputs, request.backend
         )
         outputs, expected = dict(other.outputs), dict(other.by_place)
     progress.show("comparing")
