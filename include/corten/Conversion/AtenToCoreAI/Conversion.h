@@ -41,7 +41,7 @@ struct EntryPoint {
 /// How debug locations show the files of the user's program.
 enum class SourcePaths {
   /// Those of installed packages as their import names say ("torch/nn/..."),
-  /// the others as torch recorded them.
+  /// the others as torch recorded them, or by name where they do not exist.
   Packages,
   /// As torch recorded them.
   Absolute,

@@ -96,8 +96,14 @@ std::string DebugRecorder::shownPath(StringRef file) const {
   if (options.sourcePaths == SourcePaths::Absolute)
     return file.str();
   StringRef inside = pathInPackages(file);
-  if (options.sourcePaths == SourcePaths::Packages)
-    return (inside.empty() ? file : inside).str();
+  if (options.sourcePaths == SourcePaths::Packages) {
+    if (!inside.empty())
+      return inside.str();
+    // A folder of another machine leads nobody to the file.
+    bool isElsewhere =
+        llvm::sys::path::is_absolute(file) && !llvm::sys::fs::exists(file);
+    return (isElsewhere ? llvm::sys::path::filename(file) : file).str();
+  }
   StringRef best;
   for (StringRef root : options.sourceRoots)
     if (file.starts_with(root) && root.size() > best.size())
