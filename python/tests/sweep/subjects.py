@@ -95,16 +95,17 @@ def _verify(
     only_run: bool,
     **tolerance: Any,
 ) -> Iterator[str]:
-    """Against the exported program, and when optimized against the model."""
+    """Against the exported program and the model, and optimized against that."""
     try:
         program = convert(exported, decompose=decompose)
     except ValueError as error:
         yield f"{SKIPPED}, as it does not convert: {error}"
         return
-    for stage, right, inputs in (
-        ("converted", exported, calls[0]),
-        *(("optimized", model, inputs) for inputs in calls),
-    ):
+    stages = [("converted", exported, calls[0])]
+    if model is not exported:
+        stages.append(("converted, beside the model", model, calls[0]))
+    stages += [("optimized", model, inputs) for inputs in calls]
+    for stage, right, inputs in stages:
         if stage == "optimized":
             program.optimize()
         try:
