@@ -22,3 +22,6 @@ class Proof:
     body: str
     #: They are only wrong once coreai-core has optimized them.
     optimized: bool = False
+    #: The official operations one by one, in torch, where they are not what
+    #: `function` computes however well they are run. Else the interpreter is wrong.
+    one_by_one: Callable[..., Any] | None = None

@@ -43,6 +43,31 @@ def heads(scale: float, dtype: torch.dtype) -> tuple[torch.Tensor, ...]:
     return (query * scale).to(dtype), (key * scale).to(dtype), value.to(dtype)
 
 
+def scores_and_values(
+    q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, mask: torch.Tensor
+) -> torch.Tensor:
+    return (q * 0.5 @ k.transpose(2, 3) + mask).softmax(-1) @ v
+
+
+def centres(length: int, extent: int, factor: float) -> torch.Tensor:
+    """Where the elements of an axis come from, by a factor."""
+    places = (torch.arange(length) + 0.5) / factor - 0.5
+    return places.clamp(0, extent - 1)
+
+
+def between(x: torch.Tensor, length: int, factor: float) -> torch.Tensor:
+    """An image that is interpolated along both axes."""
+    extent = x.shape[-1]
+    apart = centres(length, extent, factor)[:, None] - torch.arange(extent)
+    weights = (1 - apart.abs()).clamp(min=0)
+    return weights @ x @ weights.T
+
+
+def nearest(x: torch.Tensor, length: int, factor: float) -> torch.Tensor:
+    places = centres(length, x.shape[-1], factor).round().long()
+    return x[..., places[:, None], places]
+
+
 def positions(x: torch.Tensor) -> torch.Tensor:
     return F.max_pool2d(x, 2, return_indices=True)[1]
 
@@ -53,6 +78,7 @@ PROOFS = [
         F.scaled_dot_product_attention,
         (*heads(1.0, torch.float32), torch.tensor([[0.0] * 3, [float("-inf")] * 3])),
         attention("f32", with_mask=True),
+        one_by_one=scores_and_values,
     ),
     Proof(
         "HalfScores",
@@ -65,6 +91,7 @@ PROOFS = [
         positions,
         (torch.arange(16.0).reshape(1, 1, 4, 4),),
         "%r = coreai.constant dense<0> : tensor<1x1x2x2xsi32>",
+        one_by_one=lambda x: torch.zeros(1, 1, 2, 2, dtype=torch.int32),
     ),
     Proof(
         "PoolSums",
@@ -80,6 +107,7 @@ PROOFS = [
         %r = coreai.decomposable.broadcasting_divide %s, %n
             : (tensor<1x1x1x1xf16>, tensor<f16>) -> tensor<1x1x1x1xf16>
         """,
+        one_by_one=lambda x: F.avg_pool2d(x, 2, divisor_override=1) / 4,
     ),
     Proof(
         "PoolWindows",
@@ -101,6 +129,7 @@ PROOFS = [
         %r = coreai.decomposable.broadcasting_divide %s, %n
             : (tensor<1x1x2x2xf32>, tensor<f32>) -> tensor<1x1x2x2xf32>
         """,
+        one_by_one=lambda x: F.avg_pool2d(x, 3, 2, 1),
     ),
     Proof(
         "KeptSize",
@@ -115,6 +144,7 @@ PROOFS = [
             : (tensor<1x1x4x4xf32>, tensor<4xsi32>, tensor<4xf32>, tensor<4xf32>)
             -> tensor<1x1x4x4xf32>
         """,
+        one_by_one=lambda x: between(x, 4, 1.125),
     ),
     Proof(
         "NearestResize",
@@ -129,6 +159,7 @@ PROOFS = [
             : (tensor<1x1x4x4xf32>, tensor<4xsi32>, tensor<4xf32>, tensor<4xf32>)
             -> tensor<1x1x7x7xf32>
         """,
+        one_by_one=lambda x: nearest(x, 7, 1.75),
     ),
     Proof(
         "ConvolutionBias",
@@ -155,5 +186,10 @@ PROOFS = [
             : (tensor<1x3x3xf32>, tensor<1x3x1xf32>) -> tensor<1x3x3xf32>
         """,
         optimized=True,
+        # The optimizer has made another program of it.
+        one_by_one=lambda x: (
+            F.conv_transpose1d(x, torch.ones(1, 3, 1))
+            + torch.tensor([10.0, 20.0, 30.0])
+        ),
     ),
 ]
