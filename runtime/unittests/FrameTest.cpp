@@ -94,6 +94,30 @@ TEST(Frames, SizesWithoutEnd) {
   EXPECT_OK(call.run());
 }
 
+/// Strides of what has no elements come out as zero, and repeat none.
+TEST(Frames, ColumnsOfNoElements) {
+  PlanBuilder plan;
+  BlockBuilder main = plan.block();
+  int32_t n = main.extentOf(0, 0);
+  int32_t four = main.fixed(4);
+  int32_t x = main.input({n, four});
+  int32_t columns =
+      main.view(main.arena({n, four}), {n, four}, {main.fixed(1), n});
+  main.kernel("Relu", {x}, {columns});
+  main.kernel("Copy", {columns}, {main.output({n, four})});
+  plan.function("main", main, {"x"});
+  std::shared_ptr<Model> model = loaded(plan);
+  Call call(model, model->functions()[0]);
+  for (int64_t rows : {0, 2}) {
+    Owned<float> given({rows, 4});
+    for (int64_t i = 0; i != given.tensor.size(); ++i)
+      given.elements[size_t(i)] = float(i + 1);
+    EXPECT_OK(call.setInput(0, given.tensor));
+    EXPECT_OK(call.run());
+    EXPECT_EQ(numbersOf(call.output(0).tensor()), given.numbers());
+  }
+}
+
 TEST(Frames, ManyThreadsAtOnce) {
   LoadOptions options = unchecked();
   options.frames = 2;

@@ -288,6 +288,18 @@ Error Frame::checkInside(size_t index) const {
 // Steps
 //===----------------------------------------------------------------------===//
 
+/// Whether an element stands for many. Where there are none, strides may be
+/// anything.
+static bool repeats(const Tensor &tensor) {
+  bool found = false;
+  for (size_t axis = 0; axis != tensor.rank; ++axis) {
+    if (tensor.extents[axis] == 0)
+      return false;
+    found |= tensor.steps[axis] == 0 && tensor.extents[axis] > 1;
+  }
+  return found;
+}
+
 /// Copies what of a tensor is in use.
 static void assign(Tensor &to, const Tensor &from) {
   to.data = from.data;
@@ -316,12 +328,10 @@ Error Frame::fillSteps(size_t stage) {
     if (step.kind != plan::StepKind::Kernel)
       continue;
     // An element that stands for many can be read, but not written.
-    for (const Tensor &output : step.outputs.of(std::as_const(slots)))
-      for (size_t axis = 0; axis != output.rank; ++axis)
-        if (output.steps[axis] == 0 && output.extents[axis] > 1)
-          return explain(size_t(index),
-                         Error("its result repeats elements; compile the model "
-                               "again"));
+    if (std::ranges::any_of(step.outputs.of(std::as_const(slots)), repeats))
+      return explain(size_t(index),
+                     Error("its result repeats elements; compile the model "
+                           "again"));
     chooseKernel(size_t(index));
   }
   return Error::success();
