@@ -52,6 +52,25 @@ TEST(Movement, PadsByEveryRule) {
   EXPECT_NUMBERS(pad(PaddingMode::Circular), 2, 3, 1, 2, 3, 1, 2);
 }
 
+/// PyTorch does not go round a second time.
+TEST(Movement, PadsOnlyWithWhatThereIs) {
+  Owned<float> x({3}, {1, 2, 3});
+  auto pad = [&](PaddingMode mode, int64_t before, int64_t after) {
+    Owned<float> out({before + 3 + after});
+    return run(Kernel::PadByRule, {x.tensor}, out.tensor,
+               {int64_t(mode), before});
+  };
+  EXPECT_EQ(pad(PaddingMode::Replicate, 9, 9), "");
+  EXPECT_MENTIONS(pad(PaddingMode::Reflect, 3, 0),
+                  "axis 0 of f32[3] can be padded by at most 2, not 3");
+  EXPECT_MENTIONS(pad(PaddingMode::Reflect, 0, 3), "at most 2, not 3");
+  for (PaddingMode mode : {PaddingMode::Symmetric, PaddingMode::Circular}) {
+    EXPECT_EQ(pad(mode, 3, 3), "");
+    EXPECT_MENTIONS(pad(mode, 4, 0), "at most 3, not 4");
+    EXPECT_MENTIONS(pad(mode, 0, 4), "at most 3, not 4");
+  }
+}
+
 TEST(Movement, GathersAlongAnAxis) {
   Owned<float> x({2, 3}, {1, 2, 3, 4, 5, 6});
   Owned<int32_t> indices({2, 2}, {0, -1, 2, 1});

@@ -105,6 +105,21 @@ static int64_t sourceIndex(PaddingMode mode, int64_t index, int64_t extent) {
   __builtin_unreachable();
 }
 
+/// How far an axis can be continued on either side: its elements are there once
+/// more, or once without the outermost.
+static int64_t mostPadding(PaddingMode mode, int64_t extent) {
+  switch (mode) {
+  case PaddingMode::Replicate:
+    return INT64_MAX;
+  case PaddingMode::Reflect:
+    return std::max<int64_t>(extent - 1, 0);
+  case PaddingMode::Symmetric:
+  case PaddingMode::Circular:
+    return extent;
+  }
+  __builtin_unreachable();
+}
+
 Error portable::runPadByRule(const Invocation &call) {
   const Tensor &input = call.input();
   const Tensor &output = call.output();
@@ -119,9 +134,18 @@ Error portable::runPadByRule(const Invocation &call) {
     if (before < -kMostPlaces || before > kMostPlaces)
       return Error("PadByRule: there are no " + std::to_string(before) +
                    " elements before the first one");
-  for (int axis = 0; axis != input.rank; ++axis)
-    if (input.extents[axis] == 0 && output.extents[axis] != 0)
+  for (int axis = 0; axis != input.rank; ++axis) {
+    int64_t extent = input.extents[axis];
+    if (extent == 0 && output.extents[axis] != 0)
       return Error("PadByRule: an axis without elements cannot be continued");
+    int64_t before = call.number(axis + 1);
+    int64_t widest = std::max(before, output.extents[axis] - extent - before);
+    if (widest > mostPadding(mode, extent))
+      return Error("PadByRule: axis " + std::to_string(axis) + " of " +
+                   input.describe() + " can be padded by at most " +
+                   std::to_string(mostPadding(mode, extent)) + ", not " +
+                   std::to_string(widest));
+  }
   withWidth(output.type, [&]<typename T>() {
     // Row by row: the source of a row is looked up once for each axis.
     std::array<int64_t, kMaxRank> index = {};
