@@ -71,9 +71,15 @@ LogicalResult corten::lowerBroadcastShapes(coreai::BroadcastShapesOp op,
   SizeList b = planner.numbers(op.getShape_2());
   if (a.size() < b.size())
     std::swap(a, b);
+  Size one = sizes.number(1);
   for (size_t i = 0; i != b.size(); ++i) {
     Size &extent = a[a.size() - b.size() + i];
-    extent = sizes.select(sizes.equal(extent, sizes.number(1)), b[i], extent);
+    Size isOne = sizes.equal(extent, one);
+    Size fits = sizes.add(sizes.equal(b[i], extent), sizes.equal(b[i], one));
+    planner.require(sizes.add(fits, isOne),
+                    "two axes cannot be broadcast together",
+                    {"one", "the other"}, {b[i], extent});
+    extent = sizes.select(isOne, b[i], extent);
   }
   planner.setForm(
       op, numbersForm(planner, a, sizes.number(a.size()), resultElement(op)));

@@ -232,19 +232,24 @@ static Margin marginOf(Planner &planner, Value input,
   return result;
 }
 
-/// How many windows fit.
-static SizeList windowCounts(Sizes &sizes, ArrayRef<Size> extents,
+/// How many windows fit. Where none does, PyTorch has no result.
+static SizeList windowCounts(Planner &planner, ArrayRef<Size> extents,
                              ArrayRef<Size> window, ArrayRef<Size> strides,
                              ArrayRef<Size> dilations, bool isCeil = false) {
+  Sizes &sizes = planner.sizes;
   SizeList result;
   Size one = sizes.number(1);
   for (auto [extent, size, stride, dilation] :
        llvm::zip_equal(extents, window, strides, dilations)) {
     Size span = sizes.add(sizes.mul(dilation, sizes.sub(size, one)), one);
     Size rest = sizes.sub(extent, span);
-    result.push_back(sizes.add(isCeil ? sizes.divideUp(rest, stride)
-                                      : sizes.divide(rest, stride),
-                               one));
+    Size count = sizes.add(isCeil ? sizes.divideUp(rest, stride)
+                                  : sizes.divide(rest, stride),
+                           one);
+    planner.require(sizes.less(sizes.number(0), count),
+                    "a window is larger than what it is to move over",
+                    {"the window", "the extent"}, {span, extent});
+    result.push_back(count);
   }
   return result;
 }
@@ -373,7 +378,7 @@ FailureOr<Form> corten::convolved(Operation *op, Planner &planner,
   call.element = weight.element;
   call.extents = {margin.input.extents[0], weight.extents[0]};
   call.extents.append(
-      windowCounts(sizes, margin.extents, window, strides, dilations));
+      windowCounts(planner, margin.extents, window, strides, dilations));
   planner.refine(call.extents, op->getResult(0).getType());
   bool isDepthwise = *groups > 1 && isKnown(margin.input.extents[1], *groups) &&
                      isKnown(weight.extents[0], *groups);
@@ -499,8 +504,8 @@ LogicalResult corten::lowerPool(Operation *op, Planner &planner) {
   call.inputs = {margin.input};
   call.element = margin.input.element;
   call.extents = {margin.input.extents[0], margin.input.extents[1]};
-  call.extents.append(windowCounts(planner.sizes, margin.extents, window,
-                                   strides, dilations, isCeil));
+  call.extents.append(windowCounts(planner, margin.extents, window, strides,
+                                   dilations, isCeil));
   planner.refine(call.extents, op->getResult(0).getType());
   call.numbers.append(window);
   call.numbers.append(strides);
