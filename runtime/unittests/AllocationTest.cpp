@@ -1,17 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // A call that has been made before allocates nothing. Counts what the C library
-// is asked for, by anybody; sanitizers have a library of their own.
+// and the system are asked for, by anybody; sanitizers have a library of their
+// own.
 
 #include "PlanCorpus.h"
 #include "Plans.h"
 #include "RunAll.h"
 #include "SamplePlans.h"
 
+#include "corten/Runtime/Memory.h"
+
 #include "../lib/Core/Sanitizers.h"
 
 #include <atomic>
 #include <cerrno>
+
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 using namespace corten::runtime;
 
@@ -45,6 +52,18 @@ void *aligned_alloc(size_t alignment, size_t bytes) {
   ++allocations;
   return __libc_memalign(alignment, bytes);
 }
+int posix_memalign(void **result, size_t alignment, size_t bytes) {
+  ++allocations;
+  *result = __libc_memalign(alignment, bytes);
+  return *result ? 0 : ENOMEM;
+}
+// The C library has another way to the system for what is below malloc.
+void *mmap(void *address, size_t bytes, int protection, int flags, int file,
+           off_t offset) noexcept {
+  ++allocations;
+  return reinterpret_cast<void *>(
+      syscall(SYS_mmap, address, bytes, protection, flags, file, offset));
+}
 #pragma GCC visibility pop
 }
 
@@ -64,6 +83,12 @@ TEST(Allocations, AreCounted) {
   int *volatile number = new int;
   delete number;
   EXPECT_EQ(allocations - before, 1);
+  // Pages of the system, and what is known of them.
+  auto pool = std::make_shared<MemoryPool>();
+  before = allocations;
+  Memory pages = pool->takeApart(2 * kHugePage);
+  EXPECT_TRUE(pages);
+  EXPECT_EQ(allocations - before, 2);
 }
 
 TEST(Allocations, NoneInStraightLines) {
@@ -143,32 +168,38 @@ static PlanBuilder sortedImage() {
   return plan;
 }
 
-/// Whatever kernels there are: the fast ones, and the portable ones.
-TEST(Allocations, NoneInKernels) {
+/// Whatever kernels there are: the fast ones, and the portable ones; on one
+/// thread, and with work that is handed out to two.
+static void expectNone(std::optional<Isa> isa, int threads) {
   std::map<std::string, std::string> plans = compiledPlans();
   plans["sorted image"] = sortedImage().file();
-  for (std::optional<Isa> isa : {std::optional<Isa>(), {Isa::Portable}})
-    for (const auto &[name, file] : plans) {
-      LoadOptions options = bounded();
-      options.isa = isa;
-      options.check = false;
-      auto model = Model::load(std::as_bytes(std::span(file)), options);
-      ASSERT_TRUE(model) << name;
-      for (const Function &function : (*model)->functions()) {
-        Call call(*model, function);
-        std::vector<std::vector<double>> memory;
-        EXPECT_EQ(setInputs(call, function, memory), "");
-        std::vector<State> states;
-        for (const Parameter &parameter : function.states())
-          states.push_back(
-              std::move(*(*model)->createState(parameter, shapeOf(parameter))));
-        for (size_t i = 0; i != states.size(); ++i)
-          EXPECT_OK(call.setState(function.states()[i].name, states[i]));
-        EXPECT_EQ(allocationsOf(call), 0)
-            << name << ", " << function.name()
-            << (isa ? " with portable kernels" : "");
-      }
+  for (const auto &[name, file] : plans) {
+    LoadOptions options = bounded(threads);
+    options.isa = isa;
+    options.check = false;
+    auto model = Model::load(std::as_bytes(std::span(file)), options);
+    ASSERT_TRUE(model) << name;
+    for (const Function &function : (*model)->functions()) {
+      Call call(*model, function);
+      std::vector<std::vector<double>> memory;
+      EXPECT_EQ(setInputs(call, function, memory), "");
+      std::vector<State> states;
+      for (const Parameter &parameter : function.states())
+        states.push_back(
+            std::move(*(*model)->createState(parameter, shapeOf(parameter))));
+      for (size_t i = 0; i != states.size(); ++i)
+        EXPECT_OK(call.setState(function.states()[i].name, states[i]));
+      EXPECT_EQ(allocationsOf(call), 0)
+          << name << ", " << function.name() << ", " << threads << " threads"
+          << (isa ? " with portable kernels" : "");
     }
+  }
+}
+
+TEST(Allocations, NoneInKernels) {
+  for (std::optional<Isa> isa : {std::optional<Isa>(), {Isa::Portable}})
+    for (int threads : {1, 2})
+      expectNone(isa, threads);
 }
 
 TEST(Allocations, NoneWhenAFrameIsBuiltAnew) {

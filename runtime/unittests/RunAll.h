@@ -16,9 +16,9 @@
 namespace corten::runtime {
 
 /// Bounds on the time and memory of whatever a damaged plan says.
-inline LoadOptions bounded() {
+inline LoadOptions bounded(int threads = 1) {
   LoadOptions options;
-  options.threads = 1;
+  options.threads = threads;
   options.arenaLimit = 1 << 20;
   options.elementLimit = 8192;
   options.stepLimit = 200;
@@ -26,12 +26,14 @@ inline LoadOptions bounded() {
   return options;
 }
 
-/// A shape that a parameter allows, if that is a small one.
-inline std::vector<int64_t> shapeOf(const Parameter &parameter) {
+/// A shape that a parameter allows, if that is a small one. Axes that may have
+/// any extent have `open`.
+inline std::vector<int64_t> shapeOf(const Parameter &parameter,
+                                    int64_t open = 2) {
   std::vector<int64_t> shape;
   shape.reserve(parameter.axes.size());
   for (const Axis &axis : parameter.axes)
-    shape.push_back(std::clamp<int64_t>(axis.isFixed() ? axis.low : 2,
+    shape.push_back(std::clamp<int64_t>(axis.isFixed() ? axis.low : open,
                                         std::clamp<int64_t>(axis.low, 0, 64),
                                         64));
   return shape;
