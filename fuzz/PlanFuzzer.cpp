@@ -13,6 +13,7 @@
 #include "corten/Runtime/Kernel.h"
 
 #include <cstdint>
+#include <numeric>
 #include <random>
 
 using namespace corten::runtime;
@@ -23,7 +24,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   std::string file(reinterpret_cast<const char *>(data), size);
   if (!openPlan(std::as_bytes(std::span(file))))
     file += planTrailer(std::as_bytes(std::span(file)));
-  auto model = Model::load(std::as_bytes(std::span(file)), bounded());
+  // The bytes themselves say how many threads: where there are several, steps
+  // run in groups, and kernels hand out work.
+  int threads = 1 + std::accumulate(data, data + size, uint8_t(0)) % 2;
+  auto model = Model::load(std::as_bytes(std::span(file)), bounded(threads));
   if (model)
     runAll(*model);
   return 0;
