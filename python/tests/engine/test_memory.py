@@ -35,6 +35,9 @@ SMALL = Sizes(width=512, layers=6, tokens=4096, least_bytes=90e6, seconds=300)
 LARGE = Sizes(width=2048, layers=6, tokens=12288, least_bytes=1.5e9, seconds=3600)
 SIZES = LARGE if os.environ.get("CORTEN_LARGE_DECODER") == "1" else SMALL
 
+#: What the pages of the allocator come and go by in a hundred loads, of any model.
+MOST_GROWTH = 4e6
+
 #: Prints how much memory is resident, mapped files included, above what the process
 #: had before: after some calls, after one more load, and after a hundred.
 SCRIPT = """
@@ -129,5 +132,6 @@ def test_memory_of_a_decoder(
     path, weights = asset
     assert weights > SIZES.least_bytes
     found = measured(path, str(tmp_path) if is_kept else "0")
+    print({"weights": weights, **found})
     assert found["running"] < 1.15 * weights, found
-    assert found["growth"] < 0.02 * weights, found
+    assert found["growth"] < MOST_GROWTH, found
