@@ -2,7 +2,9 @@
 
 #include "corten/Program/Calls.h"
 
+#include "corten/Program/Axis.h"
 #include "corten/Program/Functionalize.h"
+#include "corten/Program/Outline.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/Sequence.h"
@@ -49,6 +51,103 @@ Callee corten::addCallee(ProgramBuilder &builder, StringRef nameSpace,
   callee.schema = std::move(schema);
   callee.wrapper = wrapper;
   return callee;
+}
+
+//===----------------------------------------------------------------------===//
+// Calls of operators without a schema
+//===----------------------------------------------------------------------===//
+
+/// Which arguments a higher-order operator has, by position: g a graph, l a
+/// list, b a bool, * anything. More may follow.
+static StringRef formOf(StringRef higherOrder) {
+  return llvm::StringSwitch<StringRef>(higherOrder)
+      .Case("cond", "*ggl")
+      .Case("while_loop", "ggll")
+      .Case("scan", "glll")
+      .Case("associative_scan", "gll")
+      .Case("map_impl", "gll")
+      .Case("wrap_with_set_grad_enabled", "*g")
+      .Case("wrap_with_autocast", "**b*g")
+      .Default("");
+}
+
+static bool hasForm(StringRef form, ArrayRef<Argument> arguments) {
+  if (arguments.size() < form.size())
+    return false;
+  return llvm::all_of(llvm::zip(form, arguments), [](auto pair) {
+    auto [wanted, argument] = pair;
+    switch (wanted) {
+    case 'g':
+      return argument.kind() == Argument::Kind::Graph;
+    case 'l':
+      return argument.isList();
+    case 'b':
+      return argument.kind() == Argument::Kind::Bool;
+    default:
+      return true;
+    }
+  });
+}
+
+std::optional<unsigned> corten::numNumbers(StringRef function) {
+  if (function.starts_with("_sym_"))
+    return 1;
+  return llvm::StringSwitch<std::optional<unsigned>>(function)
+      .Cases({"abs", "ceil", "floor", "neg", "not_", "pos", "round"}, 1)
+      .Cases({"sym_float", "sym_int", "sym_not", "trunc"}, 1)
+      .Cases({"add", "sub", "mul", "truediv", "floordiv", "mod", "pow"}, 2)
+      .Cases({"eq", "ne", "lt", "le", "gt", "ge"}, 2)
+      .Cases({"and_", "or_", "xor", "lshift", "rshift"}, 2)
+      .Cases({"sym_max", "sym_min"}, 2)
+      .Case("sym_ite", 3)
+      .Default(std::nullopt);
+}
+
+/// Whether a function of Python's takes these arguments. One that is not known
+/// may take what it likes: it is not lowered.
+static bool takesNumbers(StringRef function, ArrayRef<Argument> arguments) {
+  if (function == "sym_sum") {
+    if (arguments.size() != 1 || !arguments[0].isList())
+      return false;
+    arguments = arguments[0].asList();
+  } else {
+    std::optional<unsigned> count = numNumbers(function);
+    if (!count)
+      return true;
+    if (arguments.size() != *count)
+      return false;
+  }
+  return llvm::all_of(arguments, [](const Argument &argument) {
+    return argument.isNumber() ||
+           (argument.isValue() && !argument.asNode()->returnsTuple);
+  });
+}
+
+/// Whether a call picks a result that there is.
+static bool picksResult(const Node &call) {
+  if (!isPick(call))
+    return false;
+  const Node &tuple = *call.arguments[0].asNode();
+  return tuple.returnsTuple &&
+         positionOf(call.arguments[1].asInt(), tuple.results.size());
+}
+
+/// Refuses calls of operators without a schema that are of no known form.
+static llvm::Error checkForm(const Node &call) {
+  const Operator &op = *call.callee;
+  auto refuse = [&](const Twine &what) {
+    return llvm::createStringError("call '" + call.name + "': " + what);
+  };
+  bool isFunction = op.nameSpace == "_operator";
+  if (isFunction && op.name == "getitem")
+    return picksResult(call) ? llvm::Error::success()
+                             : refuse("a result that there is not");
+  if ((isFunction && !takesNumbers(op.name, call.arguments)) ||
+      (op.nameSpace == "higher_order" &&
+       !hasForm(formOf(op.name), call.arguments)))
+    return refuse("the arguments of " + op.printedName() +
+                  " are of the wrong types");
+  return llvm::Error::success();
 }
 
 //===----------------------------------------------------------------------===//
@@ -160,6 +259,8 @@ llvm::Expected<Node *> CallBuilder::add(Graph &graph, StringRef name,
     numTokens[&call] = callee.wrapper.numTokens;
   if (llvm::Error error = setArguments(
           builder, call, callee.schema ? &*callee.schema : nullptr, arguments))
+    return error;
+  if (llvm::Error error = checkForm(call))
     return error;
   return &call;
 }

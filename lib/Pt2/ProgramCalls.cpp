@@ -62,58 +62,6 @@ const Callee *ProgramReader::calledBy(StringRef target, JsonValue call) {
   return hasFailed() ? nullptr : &callee(called, wrapper);
 }
 
-/// Which arguments a higher-order operator has, by position: g a graph, l a
-/// list, b a bool, * anything. More may follow.
-static StringRef formOf(StringRef higherOrder) {
-  return llvm::StringSwitch<StringRef>(higherOrder)
-      .Case("cond", "*ggl")
-      .Case("while_loop", "ggll")
-      .Case("scan", "glll")
-      .Case("associative_scan", "gll")
-      .Case("map_impl", "gll")
-      .Case("wrap_with_set_grad_enabled", "*g")
-      .Case("wrap_with_autocast", "**b*g")
-      .Default("");
-}
-
-static bool hasForm(StringRef form, ArrayRef<Argument> arguments) {
-  if (arguments.size() < form.size())
-    return false;
-  return llvm::all_of(llvm::zip(form, arguments), [](auto pair) {
-    auto [wanted, argument] = pair;
-    switch (wanted) {
-    case 'g':
-      return argument.kind() == Argument::Kind::Graph;
-    case 'l':
-      return argument.isList();
-    case 'b':
-      return argument.kind() == Argument::Kind::Bool;
-    default:
-      return true;
-    }
-  });
-}
-
-static bool isUnary(StringRef name) {
-  return name.starts_with("_sym_") ||
-         llvm::is_contained({"abs", "ceil", "floor", "neg", "not_", "pos",
-                             "round", "sym_float", "sym_int", "sym_not",
-                             "sym_sqrt", "trunc"},
-                            name);
-}
-
-/// Whether an operator of Python's takes these numbers.
-static bool areNumbers(StringRef name, ArrayRef<Argument> arguments) {
-  if (name == "sym_sum" && arguments.size() == 1 && arguments[0].isList())
-    arguments = arguments[0].asList();
-  else if (arguments.size() != (isUnary(name) ? 1 : name == "sym_ite" ? 3 : 2))
-    return false;
-  return llvm::all_of(arguments, [](const Argument &argument) {
-    return argument.isNumber() ||
-           (argument.isValue() && !argument.asNode()->returnsTuple);
-  });
-}
-
 /// What a call gives but for the first `numHidden`.
 std::vector<GivenArgument> ProgramReader::readArguments(JsonValue inputs,
                                                         size_t numHidden) {
@@ -127,27 +75,6 @@ std::vector<GivenArgument> ProgramReader::readArguments(JsonValue inputs,
       break;
   }
   return given;
-}
-
-/// Whether a call picks a result that there is.
-static bool isResult(const Node &call) {
-  if (!isPick(call))
-    return false;
-  const Node &tuple = *call.arguments[0].asNode();
-  return tuple.returnsTuple &&
-         positionOf(call.arguments[1].asInt(), tuple.results.size());
-}
-
-/// Refuses calls of operators without a schema that are of no known form.
-void ProgramReader::checkForm(const Node &call) {
-  const Operator &op = *call.callee;
-  if (op.name == "getitem" && !isResult(call))
-    fail("a result that there is not");
-  if ((op.nameSpace == "_operator" && op.name != "getitem" &&
-       !areNumbers(op.name, call.arguments)) ||
-      (op.nameSpace == "higher_order" &&
-       !hasForm(formOf(op.name), call.arguments)))
-    fail("the arguments of " + op.printedName() + " are of the wrong types");
 }
 
 /// A node that picks a result of a call.
@@ -348,9 +275,6 @@ void ProgramReader::readNode(JsonValue json) {
   if (!added)
     return fail(added.takeError());
   Node &node = **added;
-  checkForm(node);
-  if (hasFailed())
-    return;
   readMetadata(json["metadata"], node);
   readResults(json, node, *known);
   if (hasFailed())

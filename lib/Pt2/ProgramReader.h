@@ -72,7 +72,6 @@ private:
   const Callee *calledBy(llvm::StringRef target, JsonValue call);
   const Callee &callee(llvm::StringRef target, const Wrapper &wrapper);
   std::vector<GivenArgument> readArguments(JsonValue inputs, size_t numHidden);
-  void checkForm(const Node &call);
 
   // Values.
   Argument readArgument(JsonValue json);

@@ -10,6 +10,8 @@
 
 #include "SchemaTable.h"
 
+#include "corten/Program/Calls.h"
+
 #include <gtest/gtest.h>
 
 using namespace corten;
@@ -137,4 +139,17 @@ TEST(WrongArguments, OfSeedsAreRefused) {
   EXPECT_GT(forEachSeed(
                 [](Program &program) { WrongArguments(program).replaceAll(); }),
             100U);
+}
+
+/// Their lowerings look at as many arguments as that says.
+TEST(WrongArguments, FunctionsOnNumbersTakeAKnownNumberOfThem) {
+  size_t count = 0;
+  for (const SupportedOperator &each : supportedOperators(OperatorSet::All)) {
+    if (each.family != "Symbolic" || each.name.contains('.'))
+      continue;
+    ++count;
+    EXPECT_TRUE(numNumbers(each.name) || each.name == "sym_sum")
+        << each.name.str();
+  }
+  EXPECT_GT(count, 40U);
 }

@@ -160,6 +160,92 @@ TEST_F(CallsTest, PartsCannotBeWrittenTo) {
             twice);
 }
 
+TEST_F(CallsTest, PickedResultsAreThere) {
+  Callee callee =
+      addCallee(builder, "lib", "f.default",
+                parseSchema("lib::f(Tensor x) -> (Tensor, Tensor)", builder));
+  Node &call = add("tuple", callee, {{{}, ref(x)}});
+  calls.setResults(call, {tensorInfo(), tensorInfo()}, /*returnsTuple=*/true);
+  auto at = [](int64_t position) { return Argument::integer(position); };
+  EXPECT_EQ(pick("last", call, -1).arguments[1].asInt(), -1);
+  std::vector<Given> wrong = {{{{}, ref(&call)}, {{}, at(2)}},
+                              {{{}, ref(&call)}, {{}, at(-3)}},
+                              {{{}, ref(x)}, {{}, at(0)}},
+                              {{{}, ref(&call)}, {{}, Argument::floating(0)}},
+                              {{{}, ref(&call)}},
+                              {}};
+  for (const Given &given : wrong)
+    EXPECT_EQ(refusal(getItem, given),
+              "call 'call': a result that there is not");
+}
+
+TEST_F(CallsTest, FunctionsOnNumbersAreGivenNumbers) {
+  Callee callee =
+      addCallee(builder, "lib", "f.default",
+                parseSchema("lib::f(Tensor x) -> (Tensor, Tensor)", builder));
+  Node &tuple = add("tuple", callee, {{{}, ref(x)}});
+  calls.setResults(tuple, {tensorInfo(), tensorInfo()}, /*returnsTuple=*/true);
+  Argument one = Argument::integer(1), text = Argument::string("1");
+  Argument numbers = Argument::list(builder.save({one, ref(x)}));
+  Argument texts = Argument::list(builder.save({one, text}));
+  struct Case {
+    const char *name;
+    Given right, wrong;
+  };
+  for (const Case &each : std::initializer_list<Case>{
+           {"neg", {{{}, ref(x)}}, {{{}, one}, {{}, one}}},
+           {"_sym_cos", {{{}, one}}, {{{}, text}}},
+           {"add", {{{}, ref(x)}, {{}, one}}, {{{}, one}}},
+           {"mul", {{{}, one}, {{}, one}}, {{{}, one}, {{}, ref(&tuple)}}},
+           {"sym_ite", {{{}, ref(x)}, {{}, one}, {{}, one}}, {{{}, one}}},
+           {"sym_sum", {{{}, numbers}}, {{{}, texts}}},
+           {"sym_sum", {{{}, numbers}}, {{{}, one}}},
+       }) {
+    Callee function = addCallee(builder, "_operator", each.name);
+    EXPECT_EQ(refusal(function, each.right), "");
+    EXPECT_EQ(refusal(function, each.wrong),
+              std::string("call 'call': the arguments of _operator.") +
+                  each.name + " are of the wrong types");
+  }
+  // Nobody lowers it: it is listed with what else is unsupported.
+  EXPECT_EQ(refusal(addCallee(builder, "_operator", "unheard_of"), {}), "");
+}
+
+TEST_F(CallsTest, HigherOrderOperatorsAreGivenTheirGraphs) {
+  Argument region = Argument::graph(&builder.addSubgraph("region"));
+  Argument list = Argument::list({}), yes = Argument::boolean(true);
+  struct Case {
+    const char *name;
+    std::vector<Argument> right;
+  };
+  for (const Case &each : std::initializer_list<Case>{
+           {"cond", {yes, region, region, list}},
+           {"while_loop", {region, region, list, list}},
+           {"scan", {region, list, list, list}},
+           {"associative_scan", {region, list, list}},
+           {"map_impl", {region, list, list}},
+           {"wrap_with_set_grad_enabled", {yes, region, ref(x)}},
+           {"wrap_with_autocast", {list, list, yes, list, region, ref(x)}},
+       }) {
+    Callee callee = addCallee(builder, "higher_order", each.name);
+    Given given;
+    for (const Argument &argument : each.right)
+      given.push_back({{}, argument});
+    EXPECT_EQ(refusal(callee, given), "");
+    std::string message =
+        std::string("call 'call': the arguments of higher_order.") + each.name +
+        " are of the wrong types";
+    // A tensor is no graph, no list and no flag that is known.
+    for (GivenArgument &argument : given)
+      if (argument.value.kind() == Argument::Kind::Graph) {
+        Argument old = std::exchange(argument.value, ref(x));
+        EXPECT_EQ(refusal(callee, given), message);
+        argument.value = old;
+      }
+    EXPECT_EQ(refusal(callee, {}), message);
+  }
+}
+
 TEST_F(CallsTest, FunctionsOnNumbersHaveOneNamespace) {
   for (StringRef module : {"", "torch", "math", "builtins", "_operator"})
     EXPECT_EQ(functionNamespace(module), "_operator");

@@ -37,6 +37,10 @@ Wrapper wrapperOf(llvm::StringRef nameSpace, llvm::StringRef name);
 /// compute with numbers have one, wherever Python has them.
 llvm::StringRef functionNamespace(llvm::StringRef module);
 
+/// How many numbers a function of that namespace takes; nothing for one that is
+/// not known, or takes a list.
+std::optional<unsigned> numNumbers(llvm::StringRef function);
+
 /// What is called, with what is known of its calls.
 struct Callee {
   const Operator *op = nullptr;
@@ -57,8 +61,9 @@ public:
 
   /// Adds a call; `given` is without the first arguments of a wrapper. What
   /// picks a token from its results becomes a node that is in no graph. Fails
-  /// as setArguments() does, and for a wrapped operator that writes to a part
-  /// of a tensor.
+  /// as setArguments() does, for a wrapped operator that writes to a part of a
+  /// tensor, and for one without a schema if it cannot be given that: a pick of
+  /// a result that there is not, a higher-order operator without its graphs.
   llvm::Expected<Node *> add(Graph &graph, llvm::StringRef name,
                              const Callee &callee,
                              llvm::ArrayRef<GivenArgument> given);

@@ -245,6 +245,35 @@ def test_an_argument_of_the_wrong_kind(value):
         TorchConverter().add_exported_program(exported)
 
 
+@pytest.mark.parametrize(
+    ("target", "arguments", "message"),
+    [
+        ("getitem", lambda call: (*call.args[:1], 2), "a result that there is not"),
+        ("mul", lambda call: call.args[:1], "_operator.mul are of the wrong types"),
+        ("mul", lambda call: (call.args[0], "2"), "_operator.mul are of the wrong"),
+        ("cond", lambda call: call.args[:2], "higher_order.cond are of the wrong"),
+    ],
+)
+def test_calls_without_a_schema_have_a_form(target, arguments, message):
+    """As a pass over the graph may not have left it."""
+
+    class Calls(torch.nn.Module):
+        def forward(self, x):
+            first, second = x.max(dim=1)
+            chosen = torch.cond(x.sum() > 0, torch.sin, torch.cos, (first,))
+            return chosen + second + torch.zeros(x.shape[0] * 2).sum()
+
+    exported = export(Calls(), (torch.randn(3, 4),), ((0,),))
+    call = next(
+        node
+        for node in exported.graph.nodes
+        if getattr(node.target, "__name__", None) == target
+    )
+    call.args = arguments(call)
+    with pytest.raises(ValueError, match=f"call '{call.name}': .*{message}"):
+        TorchConverter().add_exported_program(exported)
+
+
 def test_one_converter_in_two_threads(monkeypatch):
     exported = export(torch.nn.Linear(4, 4), (torch.randn(2, 4),))
     converter = TorchConverter().add_exported_program(exported)
