@@ -235,8 +235,8 @@ static json::Value exampleJson(const NamedExample &example) {
       {"value", plainValue(value)}};
 }
 
-static json::Value textOrNull(StringRef text) {
-  return text.empty() ? json::Value(nullptr) : textJson(text);
+static json::Value textOrNull(const std::optional<std::string> &text) {
+  return text ? textJson(*text) : json::Value(nullptr);
 }
 
 static std::string schemaVersion(const Pt2Versions &versions) {
@@ -314,8 +314,8 @@ void corten::printArchive(const ArchiveInfo &info, llvm::raw_ostream &os) {
     Section examples("example inputs");
     for (const NamedExample &example : program.examples)
       examples.add(example.value.path, describeExample(example.value));
-    if (!program.examplesProblem.empty())
-      examples.add("cannot be read", program.examplesProblem);
+    if (program.examplesProblem)
+      examples.add("cannot be read", *program.examplesProblem);
     examples.print(os);
     Section about("about");
     if (!program.versions.torch.empty())
@@ -327,7 +327,7 @@ void corten::printArchive(const ArchiveInfo &info, llvm::raw_ostream &os) {
       about.add("weights", "not in the file: the model was on the meta device; "
                            "--weights FOLDER says where they are");
     about.print(os);
-    if (!program.problem.empty())
-      os << "cannot be converted: " << program.problem << '\n';
+    if (program.problem)
+      os << "cannot be converted: " << *program.problem << '\n';
   }
 }

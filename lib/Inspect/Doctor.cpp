@@ -60,8 +60,6 @@ std::vector<Finding> corten::examineAsset(const AssetFacts &asset) {
     add(CheckId::AssetName, asset.path, "");
   if (!asset.hasMetadata)
     add(CheckId::MetadataMissing, "metadata.json", "not there");
-  if (!asset.metadataProblem.empty())
-    add(CheckId::Metadata, "metadata.json", asset.metadataProblem);
   if (!asset.hasHash)
     add(CheckId::HashMissing, "main.hash", "not there");
   else if (!asset.hashMatches)

@@ -47,17 +47,17 @@ static const Node *operandOf(const Operator &op, ArrayRef<Argument> arguments) {
 }
 
 /// The name of an argument that is no axis of the operand, though it has to be.
-static StringRef findWrongAxis(const Operator &op,
-                               ArrayRef<Argument> arguments) {
+static std::optional<StringRef> findWrongAxis(const Operator &op,
+                                              ArrayRef<Argument> arguments) {
   // What tile calls dims says how often, not along what.
   if (!hasKnownParameters(op) || op.name == "tile.default")
-    return {};
+    return std::nullopt;
   const Node *operand = nullptr;
   for (auto [parameter, argument] : llvm::zip(op.parameters, arguments)) {
     if (!isAxisParameter(parameter.name))
       continue;
     if (!operand && !(operand = operandOf(op, arguments)))
-      return {};
+      return std::nullopt;
     size_t rank = operand->info().sizes.size() + (makesAxis(op.name) ? 1 : 0);
     auto isAxis = [&](const Argument &axis) {
       return !axis.isInt() || axisOf(axis.asInt(), rank);
@@ -66,7 +66,7 @@ static StringRef findWrongAxis(const Operator &op,
                           : !isAxis(argument))
       return parameter.name;
   }
-  return {};
+  return std::nullopt;
 }
 
 //===----------------------------------------------------------------------===//
@@ -130,9 +130,9 @@ llvm::Error corten::setArguments(ProgramBuilder &builder, Node &call,
   for (auto [parameter, known] : llvm::zip_equal(parameters, isGiven))
     if (!known && !parameter.hasDefault)
       return refuse(describe(parameter) + " is missing");
-  if (StringRef axis = findWrongAxis(op, arguments); !axis.empty())
-    return refuse("'" + axis + "' of " + op.printedName() + " is no axis of '" +
-                  operandOf(op, arguments)->name + "'");
+  if (std::optional<StringRef> axis = findWrongAxis(op, arguments))
+    return refuse("'" + *axis + "' of " + op.printedName() +
+                  " is no axis of '" + operandOf(op, arguments)->name + "'");
   call.arguments = builder.save(arguments);
   return llvm::Error::success();
 }

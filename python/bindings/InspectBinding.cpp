@@ -66,9 +66,9 @@ static nb::list examplesOf(const ArchiveInfo &archive,
   if (program == archive.programs.end())
     throw nb::value_error(
         (archive.path + " has no program '" + name + "'").c_str());
-  if (!program->examplesProblem.empty())
+  if (program->examplesProblem)
     throw nb::value_error(
-        (archive.path + ": " + program->examplesProblem).c_str());
+        (archive.path + ": " + *program->examplesProblem).c_str());
   nb::list result;
   for (const NamedExample &example : program->examples)
     result.append(nb::make_tuple(example.input, example.value.path,

@@ -34,12 +34,12 @@ struct SavedProgramInfo {
   /// Whether run_decompositions() was called. Not known of a program that
   /// cannot be converted.
   std::optional<bool> isDecomposed;
-  /// Why the program cannot be converted, as `corten convert` would say; empty
-  /// if nothing is known to be in the way.
-  std::string problem;
+  /// Why the program cannot be converted, as `corten convert` would say, if
+  /// anything is known to be in the way.
+  std::optional<std::string> problem;
   std::vector<NamedExample> examples;
-  /// Why there are no example inputs though the file has some.
-  std::string examplesProblem;
+  /// Why there are no example inputs, if the file has some.
+  std::optional<std::string> examplesProblem;
 };
 
 struct ArchiveInfo {

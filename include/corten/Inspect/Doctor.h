@@ -64,8 +64,6 @@ struct AssetFacts {
 
   std::string path;
   bool hasMetadata = true;
-  /// Why loaders refuse metadata.json; empty if they do not.
-  std::string metadataProblem;
   bool hasHash = true;
   bool hashMatches = true;
   std::optional<uint64_t> bytecodeVersion;
