@@ -6,6 +6,7 @@
 
 #include "corten/Conversion/AtenToCoreAI/Conversion.h"
 #include "corten/Program/Outline.h"
+#include "corten/Support/Limits.h"
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
@@ -66,6 +67,7 @@ void corten::bindings::bindModules(nb::module_ &module) {
       nb::str(kBoundaryFile.data(), kBoundaryFile.size());
   module.attr("MARK_NAMESPACE") =
       nb::str(kMarkNamespace.data(), kMarkNamespace.size());
+  module.attr("WEIGHT_ALIGNMENT") = kWeightAlignment;
 
   nb::class_<CompositeDeclaration>(module, "CompositeDeclaration",
                                    "An operation that compilers know by name.")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from coreai._compiler import ir
 
+from corten import _native
 from corten._program import program_of
 
 if TYPE_CHECKING:
@@ -16,10 +17,6 @@ if TYPE_CHECKING:
     from coreai.authoring import AIProgram, Context
 
     from coreai_torch._user_calls import UserCalls
-    from corten import _native
-
-#: coreai-core maps small assets at this alignment; a larger one breaks them.
-BLOB_ALIGNMENT = 16
 
 #: Weights already attached in a context: (address, bytes, type) -> attribute.
 #: The attribute keeps the memory alive, so an address stays what it was.
@@ -62,7 +59,7 @@ def _attach_weights(
             attribute = cache.get(identity)
             if attribute is None:
                 attribute = ir.DenseResourceElementsAttr.get_from_buffer(
-                    data, name, element_type, BLOB_ALIGNMENT
+                    data, name, element_type, _native.WEIGHT_ALIGNMENT
                 )
                 cache[identity] = attribute
             operation.attributes["value"] = attribute

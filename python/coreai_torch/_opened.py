@@ -15,7 +15,8 @@ from coreai._compiler import ir
 from coreai.authoring import Context
 
 import corten
-from coreai_torch._handover import BLOB_ALIGNMENT, WeightCache, resource_key
+from coreai_torch._handover import WeightCache, resource_key
+from corten import _native
 from corten._program import operations_of, program_of
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ def _attach(module: ir.Module, weights: list[Any]) -> dict[str, Any]:
         identity = (data.ctypes.data, data.nbytes, str(kind.type))
         if identity not in cache:
             cache[identity] = ir.DenseResourceElementsAttr.get_from_buffer(
-                data, key, kind.type, BLOB_ALIGNMENT
+                data, key, kind.type, _native.WEIGHT_ALIGNMENT
             )
         operation.attributes[name] = cache[identity]
         attached[cast("str", resource_key(cache[identity]))] = data

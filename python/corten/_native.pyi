@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 BOUNDARY_FILE: str
 MARK_NAMESPACE: str
+WEIGHT_ALIGNMENT: int
 
 class CompositeDeclaration:
     """An operation that compilers know by name."""

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ConstantFolding.h"
 
+#include "corten/Support/Limits.h"
+
 #include "llvm/ADT/APFloat.h"
 #include "llvm/ADT/APInt.h"
 #include "llvm/ADT/APSInt.h"
@@ -9,14 +11,11 @@ using namespace mlir;
 
 namespace corten::coreai {
 
-/// From this many elements on, constants are kept as resources.
-static constexpr int64_t kResourceElements = 256;
-
 DenseElementsAttr getFoldableElements(Attribute constant) {
   auto elements = dyn_cast_if_present<DenseElementsAttr>(constant);
   if (!elements || !hasFoldableShape(elements.getType()))
     return {};
-  if (!elements.isSplat() && elements.getNumElements() >= kResourceElements)
+  if (!elements.isSplat() && elements.getNumElements() >= kWeightElements)
     return {};
   return elements;
 }
