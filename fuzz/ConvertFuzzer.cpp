@@ -3,6 +3,9 @@
 // Converts programs that contradict themselves. The input is the JSON of a
 // program, as it stands in a `.pt2` archive; whatever weights it names exist.
 // What can be read is lowered, verified and written as an asset into memory.
+// The last byte, which is white space to JSON, says what comes before that: a
+// blank that the program is optimized, a newline that it is compiled for the
+// engine, a tab both.
 //
 // Mutations keep the form of the file, so that most of what they make gets as
 // far as a lowering: they change numbers and types, move and exchange parts of
@@ -10,11 +13,14 @@
 
 #include "corten/Asset/Asset.h"
 #include "corten/Asset/Translation.h"
+#include "corten/Compiler/Compiler.h"
 #include "corten/Conversion/AtenToCoreAI/Attach.h"
+#include "corten/Transforms/Simplification.h"
 
 #include "GraphReader.h"
 #include "SchemaTable.h"
 
+#include "mlir/Pass/PassManager.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
@@ -37,6 +43,18 @@ extern "C" size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t maxSize);
 
 /// No weight of a seed is larger.
 static constexpr size_t kMaxWeightBytes = 1 << 16;
+
+/// Each of them at the end of a program asks for another way on.
+static constexpr StringRef kWays = "} \n\t";
+
+/// As `corten optimize` does; false where that fails.
+static bool optimize(mlir::ModuleOp module) {
+  SimplificationOptions options;
+  options.keepMarked = true;
+  mlir::PassManager passes(module.getContext());
+  buildSimplificationPipeline(passes, options);
+  return mlir::succeeded(passes.run(module));
+}
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
   std::string text(reinterpret_cast<const char *>(bytes), size);
@@ -62,11 +80,18 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
   }
   std::unique_ptr<ConvertedModule> converted = std::move(*result);
   attachLocations(*converted);
+  attachWeights(*converted);
   mlir::DialectRegistry registry;
   registerAssetDialects(registry);
+  registerCompilerDialects(registry);
   converted->context->appendDialectRegistry(registry);
   converted->context->loadAllAvailableDialects();
   mlir::ScopedDiagnosticHandler silence(converted->context.get());
+  char way = text.back();
+  if ((way == ' ' || way == '\t') && !optimize(*converted->module))
+    return 0;
+  if (way == '\n' || way == '\t')
+    llvm::consumeError(compileProgram(*converted->module).takeError());
   auto code = exportProgram(*converted->module);
   if (mlir::succeeded(code)) {
     llvm::raw_null_ostream nowhere;
@@ -418,6 +443,8 @@ extern "C" size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size,
   Mutator(*program, seed).mutate();
   std::string text;
   llvm::raw_string_ostream(text) << *program;
+  if (char way = kWays[seed % kWays.size()]; way != '}')
+    text += way;
   if (text.size() > maxSize)
     return LLVMFuzzerMutate(data, size, maxSize);
   llvm::copy(text, data);
