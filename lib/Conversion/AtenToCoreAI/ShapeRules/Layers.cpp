@@ -342,6 +342,8 @@ void shapes::checkAttention(CheckedCall &call) {
       batches.back() = anySize();
     broadcastInto(call, expected, batches);
   }
+  if (areShared && query.size() > 2)
+    expected.back() = query[query.size() - 3];
   if (call.has("attn_mask")) {
     Shape scores = expected;
     scores.append({query[query.size() - 2], key[key.size() - 2]});
