@@ -10,6 +10,7 @@ import torch
 import torch.nn.functional as F
 from support.cases import check_program, export
 from support.edited import put_numbers
+from torch.ao.quantization.fx import _decomposed  # noqa: F401
 from torch.export import Dim
 
 import coreai_torch
@@ -212,10 +213,15 @@ def heads(x: Tensor) -> Tensor:
     return x.expand(1, 2, *x.shape)
 
 
+QD = torch.ops.quantized_decomposed
+
 # torch itself makes constants of these when it exports.
 EDITED: dict[str, Any] = {
     "attention": lambda x, s: F.scaled_dot_product_attention(*3 * (heads(x),), scale=s),
     "batch_norm": lambda x, s: F.batch_norm(x, x.new_zeros(3), x.new_ones(3), eps=s),
+    "choose_qparams": lambda x, s: QD.choose_qparams.tensor(
+        x, -128, 127, s, torch.int8
+    ),
     "group_norm": lambda x, s: F.group_norm(x, 1, eps=s),
     "instance_norm": lambda x, s: F.instance_norm(heads(x.t())[0], eps=s),
     "layer_norm": lambda x, s: F.layer_norm(x, (3,), eps=s),

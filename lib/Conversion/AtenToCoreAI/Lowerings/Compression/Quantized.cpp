@@ -3,6 +3,7 @@
 // torch's own quantized programs: what PT2E leaves in a program
 // (quantized_decomposed) and what the layers of torchao export to.
 
+#include "Emission/ScalarExpr.h"
 #include "Lowerings/Compression/Compressed.h"
 #include "Table.h"
 #include "Weights/PackedWeights.h"
@@ -186,9 +187,8 @@ static FailureOr<Results> lowerChooseParameters(const AtenNode &node,
     greatest = emit.maximum(greatest, emit.negate(least));
     least = emit.negate(greatest);
   }
-  Value scale =
-      emit.maximum(emit.scaleBy(emit.sub(greatest, least), 1.0 / (high - low)),
-                   number(node.number("eps")));
+  Value scale = emit.scaleBy(emit.sub(greatest, least), 1.0 / (high - low));
+  scale = emit.maximum(scale, ScalarExpr(node, emit, "eps").like(scale));
   auto zeroPoint = [&] {
     if (isSymmetric)
       return number(node.dtype("dtype") == ScalarType::UInt8 ? 128 : 0);

@@ -98,14 +98,18 @@ static BinRange binRange(const AtenNode &node, Emitter &emit, Value x,
   BinRange range;
   if (node.has("range")) {
     ArrayRef<Argument> ends = node.list("range").drop_front(2 * axis);
-    double low = node.number(ends[0]), high = node.number(ends[1]);
-    double margin = low == high ? 0.5 : 0;
-    range.low = emit.floats(static_cast<float>(low - margin));
-    range.high = emit.floats(static_cast<float>(high + margin));
-    return range;
+    ScalarExpr low(node, emit, ends[0]), high(node, emit, ends[1]);
+    if (low.isKnown() && high.isKnown()) {
+      double margin = *low.known() == *high.known() ? 0.5 : 0;
+      range.low = emit.floats(static_cast<float>(*low.known() - margin));
+      range.high = emit.floats(static_cast<float>(*high.known() + margin));
+      return range;
+    }
+    range = {low.vector(), high.vector()};
+  } else {
+    range.low = emit.reduce<coreai::ReduceMinOp>(x, 0, /*keepDims=*/true);
+    range.high = emit.reduce<coreai::ReduceMaxOp>(x, 0, /*keepDims=*/true);
   }
-  range.low = emit.reduce<coreai::ReduceMinOp>(x, 0, /*keepDims=*/true);
-  range.high = emit.reduce<coreai::ReduceMaxOp>(x, 0, /*keepDims=*/true);
   Value half = emit.scalar(0.5, emit.f32());
   Value margin = emit.where(emit.equal(range.low, range.high), half,
                             emit.scalar(0.0, emit.f32()));
