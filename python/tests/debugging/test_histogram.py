@@ -5,10 +5,13 @@ from __future__ import annotations
 
 import io
 import json
+from collections import Counter
 
+import pytest
 import torch
 from support.cases import export
 
+import corten
 from coreai_torch import TorchConverter
 from coreai_torch.debugging.histogram import OperationHistogram, operation_histogram
 
@@ -50,6 +53,31 @@ def test_composites_stand_beside_what_calls_them():
     assert found.size == sum(found.counts.values()) + 2 * norm.size
     frequent_first = sorted(found.counts.items(), key=lambda e: (-e[1], e[0]))
     assert list(found.counts.items()) == frequent_first
+
+
+@pytest.mark.parametrize("module", [Norms(), Branches()], ids=["norms", "branches"])
+def test_an_operation_counts_as_for_corten_ops(module, tmp_path):
+    """Each graph has a histogram of its own; what counts in it is the same."""
+    exported = export(module.eval(), (torch.randn(2, 8),))
+    program = TorchConverter(verbose=False).add_exported_program(exported).to_coreai()
+    own: Counter[str] = Counter()
+    graphs = {"": operation_histogram(program)}
+    waiting = list(graphs.values())
+    while waiting:
+        found = waiting.pop()
+        for name, count in found.counts.items():
+            own[name.partition(" ")[0].removeprefix("coreai.")] += count
+        for each in found.composites:
+            if each.symbol not in graphs:
+                graphs[each.symbol] = each.histogram
+                waiting.append(each.histogram)
+    path = tmp_path / "program.mlir"
+    path.write_text(str(program._mlir_module))
+    counted = corten.open(path).ops()
+    theirs = Counter(counted["ops"])
+    for composite in counted["composites"].values():
+        theirs.update(composite["ops"])
+    assert own == theirs
 
 
 def test_branches_belong_to_their_graph():
