@@ -120,6 +120,9 @@ void HashedFile::writeLarge(const char *data, size_t size) {
   for (size_t at = 0; at < middle; at += step) {
     // The one before may leave when it has been both hashed and written.
     size_t before = std::exchange(step, std::min(kStep, middle - at));
+    // The disk goes on while this step is hashed.
+    size_t next = at + step;
+    ReadWindow::announce({data + next, std::min(kStep, middle - next)});
     for (size_t block = at; block < at + step; block += kBlock)
       post({data + block, std::min(kBlock, at + step - block), offset + block});
     update(data + at, step);

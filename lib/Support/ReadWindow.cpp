@@ -65,6 +65,17 @@ static void giveBackPages(uint64_t begin, uint64_t end, bool isShared) {
                   isShared ? MADV_DONTNEED : MADV_PAGEOUT);
 }
 
+void ReadWindow::announce(StringRef bytes) {
+  if (bytes.empty())
+    return;
+  uint64_t begin = llvm::alignDown(reinterpret_cast<uintptr_t>(bytes.begin()),
+                                   llvm::sys::Process::getPageSizeEstimate());
+  uint64_t end = reinterpret_cast<uintptr_t>(bytes.end());
+  // A wish, and none for memory that is in no file.
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): the kernel gives addresses.
+  (void)::madvise(reinterpret_cast<void *>(begin), end - begin, MADV_WILLNEED);
+}
+
 void ReadWindow::giveBack() {
   if (pending.empty())
     return;

@@ -2,6 +2,7 @@
 
 #include "corten/Support/ReadWindow.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -10,6 +11,7 @@
 
 #include <sys/mman.h>
 #include <unistd.h>
+#include <vector>
 
 using namespace corten;
 using llvm::StringRef;
@@ -52,6 +54,15 @@ public:
     return kilobytes << 10;
   }
 
+  /// How much of its beginning the kernel has in its cache, in bytes.
+  size_t cached(size_t size) const {
+    std::vector<unsigned char> pages(size / kPage);
+    EXPECT_EQ(::mincore(memory, size, pages.data()), 0);
+    return kPage * llvm::count_if(pages, [](unsigned char page) {
+             return (page & 1) != 0;
+           });
+  }
+
   /// Reads all of it through a window; the most that was in memory on the way.
   size_t read() {
     ReadWindow window;
@@ -73,6 +84,19 @@ TEST(ReadWindowTest, KeepsNoMoreOfAFileThanAWindow) {
   Mapping mapping(MAP_SHARED);
   EXPECT_LE(mapping.read(), ReadWindow::kSize);
   EXPECT_LE(mapping.resident(), ReadWindow::kStep);
+}
+
+TEST(ReadWindowTest, WhatIsAnnouncedIsInTheCacheAndNotInTheProcess) {
+  Mapping mapping(MAP_SHARED);
+  size_t size = ReadWindow::kStep;
+  ASSERT_EQ(mapping.cached(size), 0u);
+  // From where no page begins, and of no mapping at all.
+  ReadWindow::announce({mapping.memory + 100, size - 100});
+  ReadWindow::announce({});
+  for (int tries = 0; mapping.cached(size) == 0 && tries < 1000; ++tries)
+    ::usleep(10'000);
+  EXPECT_GT(mapping.cached(size), 0u);
+  EXPECT_EQ(mapping.resident(), 0u);
 }
 
 TEST(ReadWindowTest, KeepsNoMoreOfAPrivateMapping) {

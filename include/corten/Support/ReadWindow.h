@@ -33,6 +33,10 @@ public:
   ReadWindow &operator=(const ReadWindow &) = delete;
   ~ReadWindow();
 
+  /// `bytes` are read soon: the kernel may fetch them from the disk meanwhile.
+  /// That brings none of them into the memory of the process.
+  static void announce(llvm::StringRef bytes);
+
   /// All of `bytes` were read.
   void passed(llvm::StringRef bytes) { passed(bytes, bytes.size()); }
   /// Some of `bytes` were read, which has brought about `resident` into memory.
