@@ -23,7 +23,8 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -49,10 +50,41 @@ def parser() -> argparse.ArgumentParser:
     add("--repeats", type=int, default=6, help="of the layers, to make calls longer")
     add("--max-batch", type=int, default=32)
     add("--concurrency", type=int, default=Settings().concurrency)
+    add(
+        "--cores",
+        type=int,
+        metavar="N",
+        help="the server, and the engine without one, have N cores to themselves, and "
+        "the clients the others; all have all of them, if left out",
+    )
     add("--slow-readers", type=int, default=2, help="of each kind")
     add("--max-growth", type=float, default=64, help="of the server, in megabytes")
     add("--phases", nargs="+", default=PHASES, choices=PHASES)
     return parser
+
+
+@contextmanager
+def on_cores(cores: set[int]) -> Iterator[None]:
+    """What begins in the block, threads and processes, runs on these."""
+    before = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, cores)
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, before)
+
+
+def divide_cores(count: int | None) -> set[int]:
+    """Those of the server; this process gets the others."""
+    cores = sorted(os.sched_getaffinity(0))
+    if count is None:
+        return set(cores)
+    if not 0 < count < len(cores):
+        raise SystemExit(
+            f"--cores {count}: there are {len(cores)}, and clients need one"
+        )
+    os.sched_setaffinity(0, cores[count:])
+    return set(cores[:count])
 
 
 def start(
@@ -222,6 +254,7 @@ def run(phases: Phases, options: argparse.Namespace) -> None:
 
 def main() -> int:
     options = parser().parse_args()
+    cores = divide_cores(options.cores)
     with tempfile.TemporaryDirectory() as name:
         asset, bundle = Path(name) / "load.aimodel", Path(name) / "texts"
         model.write(asset, options.width, options.layers, options.repeats)
@@ -229,12 +262,14 @@ def main() -> int:
         engine = None
         if "engine" in options.phases:
             seconds = options.seconds / (len(options.phases) + 1)
-            engine, busy = model.measure_engine(asset, options.max_batch, seconds)
+            with on_cores(cores):
+                engine, busy = model.measure_engine(asset, options.max_batch, seconds)
             line = {"per_second": round(engine, 1), "cpu_ms": round(busy, 3)}
-            show({"phase": "engine", **line})
+            show({"phase": "engine", "cores": len(cores), **line})
         samples, prompts = model.samples(asset), language.samples(bundle)
         large = model.samples(asset, model.LARGE_SAMPLES, model.MAX_ROWS)
-        server, port = start(asset, bundle, options)
+        with on_cores(cores):
+            server, port = start(asset, bundle, options)
         phases = Phases(
             options,
             Target("127.0.0.1", port, asset.stem, samples, large),

@@ -5,12 +5,16 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import socket
 import struct
 import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
+from benchmarks.serve.__main__ import divide_cores, on_cores
 from benchmarks.serve.client import is_gone
 
 ROOT = Path(__file__).parents[2]
@@ -29,6 +33,9 @@ def test_no_wrong_answer_and_none_lost() -> None:
         "--repeats",
         "1",
     ]
+    are_divided = len(os.sched_getaffinity(0)) > 1
+    if are_divided:
+        command += ["--cores", "1"]
     done = subprocess.run(
         [sys.executable, "-m", "benchmarks.serve", *command],
         cwd=ROOT,
@@ -38,6 +45,8 @@ def test_no_wrong_answer_and_none_lost() -> None:
     )
     assert done.returncode == 0, done.stdout + done.stderr
     lines = {line["phase"]: line for line in map(json.loads, done.stdout.splitlines())}
+    if are_divided:
+        assert lines["engine"]["cores"] == 1
     for phase in ("closed", "open", "mixed", "language", "shutdown"):
         assert lines[phase]["answered"] > 0
         assert (lines[phase]["wrong"], lines[phase]["lost"]) == (0, 0)
@@ -47,6 +56,26 @@ def test_no_wrong_answer_and_none_lost() -> None:
     assert "growth_mb" in lines["memory"]
     # Refused while the server was ending.
     assert lines["shutdown"]["refused"] > 0
+
+
+def test_cores_for_the_server() -> None:
+    """Clients have what it does not."""
+    all_cores = os.sched_getaffinity(0)
+    for count in (0, len(all_cores)):
+        with pytest.raises(SystemExit, match="clients need one"):
+            divide_cores(count)
+    assert divide_cores(None) == all_cores == os.sched_getaffinity(0)
+    if len(all_cores) < 2:
+        return
+    try:
+        own = divide_cores(1)
+        assert len(own) == 1
+        assert os.sched_getaffinity(0) == all_cores - own
+        with on_cores(own):
+            assert os.sched_getaffinity(0) == own
+        assert os.sched_getaffinity(0) == all_cores - own
+    finally:
+        os.sched_setaffinity(0, all_cores)
 
 
 def test_reset_connections_are_gone() -> None:
