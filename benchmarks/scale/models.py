@@ -11,6 +11,7 @@ import torch
 
 import corten
 from benchmarks import zoo
+from benchmarks.llm import model as decoder
 from coreai_torch import TorchConverter, get_decomp_table
 
 
@@ -61,6 +62,19 @@ def resnet50(folder: Path) -> tuple[Path, tuple[int, ...]]:
     example = next(iter(built.inputs.values()))
     path = _save(_Pixels(built.module), example, folder / "resnet-50.aimodel")
     return path, (3, 224, 224)
+
+
+def language(folder: Path) -> Path:
+    """A bundle of 27 million weights in int4: all of them for each token."""
+    bundle = folder / "language"
+    decoder.write(bundle, "int4", width=512, layers=8)
+    return bundle
+
+
+def prompts(rows: int) -> pa.Table:
+    """Of about thirty tokens, one for each character."""
+    texts = [f"Row {row}: the quick brown fox jumps" for row in range(rows)]
+    return pa.table({"id": np.arange(rows), "prompt": texts})
 
 
 MODELS = {"tabular": tabular, "resnet-50": resnet50}

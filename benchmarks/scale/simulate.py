@@ -71,6 +71,15 @@ class Outcome:
         return max(self.busy, key=lambda name: self.busy[name])
 
 
+def work_of(costs: Costs) -> float:
+    """Seconds that a row takes of its worker's core.
+
+    What goes over the network costs it time beside the waiting.
+    """
+    moved = (costs.bytes_in + costs.bytes_out) * costs.transfer
+    return moved + costs.read + costs.compute + costs.write
+
+
 class Run:
     """One run over so many rows for each core that starting does not matter."""
 
@@ -98,7 +107,7 @@ class Run:
         now = yield max(
             self._storage.serve(now, amount), self._down[node].serve(now, amount)
         )
-        seconds = (costs.read + costs.compute + costs.write) * rows
+        seconds = work_of(costs) * rows
         self._computing += seconds
         now = yield now + seconds
         amount = costs.bytes_out * rows
@@ -159,10 +168,9 @@ def simulate(costs: Costs, cluster: Cluster, part: int, rounds: int = 8) -> Outc
     return Run(costs, cluster, part, parts).run()
 
 
-#: Rows of a part: about ten seconds of work, and at least the default of a file.
 def part_of(costs: Costs) -> int:
-    work = costs.read + costs.compute + costs.write
-    return max(min(int(10 / work), 65536), 64)
+    """Rows of a part: about ten seconds of work, within what files have."""
+    return max(min(int(10 / work_of(costs)), 65536), 64)
 
 
 def main() -> None:

@@ -27,6 +27,8 @@ CLUSTER = Cluster(nodes=3, cores=4, link=1e9, storage=2e9, process=0.0)
     [
         # Twelve cores, a millisecond for a row.
         ({"compute": 0.6e-3, "read": 0.3e-3, "write": 0.1e-3}, 12_000, "cores"),
+        # As much for the bytes of a row, in and out.
+        ({"bytes_in": 900, "bytes_out": 100, "transfer": 1e-6}, 12_000, "cores"),
         # All links together have more than the storage.
         ({"bytes_in": 1000}, 2e6, "storage"),
         ({"bytes_out": 1000}, 2e6, "storage"),
