@@ -16,8 +16,11 @@ CortenError *cortenEngineLoad(const char *path,
                               CortenEngine **engine) {
   if (!path)
     return capi::makeError("no path of a model");
-  llvm::Expected<LoadedModel> loaded = loadForEngine(
-      path, capi::loadOptions(options), capi::weightsOf(capi::take(options)));
+  runtime::Expected<runtime::LoadOptions> chosen = capi::loadOptions(options);
+  if (!chosen)
+    return capi::makeError(chosen.takeError().message());
+  llvm::Expected<LoadedModel> loaded =
+      loadForEngine(path, *chosen, capi::weightsOf(capi::take(options)));
   if (!loaded)
     return capi::makeError(llvm::toString(loaded.takeError()));
   *engine =

@@ -472,6 +472,11 @@ static LoadOptions optionsOf(std::optional<int> threads,
     throw nb::value_error("there is no precision ''; there are bf16 and int8");
   LoadOptions options;
   options.threads = threads.value_or(0);
+  if (options.threads < 0)
+    throw nb::value_error(("threads=" + std::to_string(options.threads) +
+                           ": want how many work on a call, or None or 0 for "
+                           "as many as may run")
+                              .c_str());
   options.check = check;
   options.precision = precision.value_or("");
   options.arenaLimit = memoryLimit.value_or(options.arenaLimit);

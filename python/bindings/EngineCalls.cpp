@@ -78,6 +78,17 @@ static bool isMapping(nb::handle object) {
   throw nb::type_error(text.c_str());
 }
 
+/// "has no input 'z'; it has 'x', 'y'".
+[[noreturn]] static void refuseName(const Function &function, const char *kind,
+                                    std::string_view name,
+                                    std::span<const Parameter> known) {
+  std::string why = std::string("has no ") + kind + " '" + std::string(name);
+  why += known.empty() ? "', and none at all" : "'; it has '";
+  for (const Parameter &parameter : known)
+    why += (&parameter == known.data() ? "" : ", '") + parameter.name + "'";
+  refuseArguments(function, why);
+}
+
 namespace {
 /// Takes what Python gives for one call.
 class Arguments {
@@ -99,6 +110,7 @@ public:
 private:
   void setInputs(const nb::args &args, const nb::kwargs &kwargs);
   void setStates(nb::handle given);
+  void checkStateNames(nb::handle given) const;
   void setOutputs(nb::handle given);
   void setInput(size_t index, nb::handle value);
   void setInput(std::string_view name, nb::handle value);
@@ -128,13 +140,8 @@ void Arguments::setInput(size_t index, nb::handle value) {
 void Arguments::setInput(std::string_view name, nb::handle value) {
   std::span<const Parameter> inputs = function.inputs();
   auto found = std::ranges::find(inputs, name, &Parameter::name);
-  if (found == inputs.end()) {
-    std::string why = "has no input '" + std::string(name) + "'";
-    for (const Parameter &input : inputs)
-      why +=
-          (&input == inputs.data() ? "; it has '" : ", '") + input.name + "'";
-    refuseArguments(function, why);
-  }
+  if (found == inputs.end())
+    refuseName(function, "input", name, inputs);
   setInput(static_cast<size_t>(found - inputs.begin()), value);
 }
 
@@ -162,7 +169,24 @@ void Arguments::setInputs(const nb::args &args, const nb::kwargs &kwargs) {
                                     inputs[i].describe());
 }
 
+void Arguments::checkStateNames(nb::handle given) const {
+  nb::object names = given.attr("keys")();
+  for (nb::handle item : names) {
+    std::string name = nb::str(item).c_str();
+    // Functions of a model share states: one may bring those of all.
+    bool isKnown = std::ranges::any_of(
+        of.engine->model->functions(), [&](const Function &any) {
+          return std::ranges::find(any.states(), name, &Parameter::name) !=
+                 any.states().end();
+        });
+    if (!isKnown)
+      refuseName(function, "state", name, function.states());
+  }
+}
+
 void Arguments::setStates(nb::handle given) {
+  if (!given.is_none() && !nb::isinstance<States>(given) && isMapping(given))
+    checkStateNames(given);
   for (const Parameter &parameter : function.states()) {
     SharedState state;
     if (given.is_none()) {
@@ -206,7 +230,7 @@ void Arguments::setOutputs(nb::handle given) {
       auto [name, value] = nb::cast<std::pair<std::string, nb::object>>(item);
       auto found = std::ranges::find(outputs, name, &Parameter::name);
       if (found == outputs.end())
-        refuseArguments(function, "has no output '" + name + "'");
+        refuseName(function, "output", name, outputs);
       setOutput(static_cast<size_t>(found - outputs.begin()), value);
     }
     return;

@@ -234,6 +234,14 @@ TEST(Interface, Faults) {
   EXPECT_EQ(text(corten::Engine::load("model.cplan", withWeights)),
             "model.cplan is a plan, which has its own weights: only NAME.pt2 "
             "takes them from a folder");
+  corten::LoadOptions fewerThanNone;
+  fewerThanNone.threads = -1;
+  for (const auto &refused :
+       {corten::Engine::load("model.cplan", fewerThanNone),
+        corten::Engine::load(loaded.file.data(), loaded.file.size(),
+                             fewerThanNone)})
+    EXPECT_EQ(text(refused), "threads is -1: want how many work on a call, or "
+                             "0 for as many as may run");
   EXPECT_EQ(text(corten::Engine::load("no\xffwhere.cplan"))
                 .rfind("no\xef\xbf\xbdwhere.cplan: ", 0),
             0u);

@@ -219,7 +219,7 @@ def test_results_go_where_the_caller_says(
         (lambda f: f(X.numpy().astype(">f4")), TypeError, "byte order"),
         (lambda f: f(X, out=X), TypeError, "has 2 outputs"),
         (lambda f: f(X, out=[X]), TypeError, "was given arrays for 1"),
-        (lambda f: f(X, out={"z": X}), TypeError, "no output 'z'"),
+        (lambda f: f(X, out={"z": X}), TypeError, "no output 'z'; it has 'y', 's'"),
         (lambda f: f(X, out={"y": X}), ValueError, r"f32\[3, 4\]"),
         (lambda f: f(X, out={"y": b"abc"}), TypeError, "cannot be written to"),
     ],
@@ -315,6 +315,8 @@ def test_states_are_kept_forked_and_reset(counter: Any) -> None:
         call(states={})
     with pytest.raises(TypeError, match="create_states"):
         call(states={"total": one})
+    with pytest.raises(TypeError, match="has no state 'typo'; it has 'total'"):
+        call(states={"total": state, "typo": fork["total"]})
     assert call() == [4, 4, 4]
 
 
@@ -355,6 +357,49 @@ def test_functions_share_a_state(tmp_path: Path) -> None:
     assert halve(one, states=alone)["y"].numpy().tolist() == [-1, -1, -1]
     model.reset()
     assert add(one)["y"].numpy().tolist() == [2, 2, 2]
+
+
+class Copies(torch.nn.Module):
+    """Remembers nothing but what it saw last."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("last", torch.zeros(3))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        self.last.copy_(x)
+        return self.last + 1
+
+
+def test_states_of_other_functions_may_come_along() -> None:
+    converter = TorchConverter(verbose=False)
+    for name, module, state in (
+        ("add", Counter(), "total"),
+        ("copy", Copies(), "last"),
+    ):
+        converter.add_exported_program(
+            export(module, (torch.ones(3),)),
+            input_names=["x"],
+            output_names=["y"],
+            state_names=[state],
+            entrypoint_name=name,
+        )
+    model = corten.compile(converter.to_coreai())
+    states = dict(model.create_states())
+    assert model["add"](torch.ones(3), states=states)["y"].numpy().tolist() == [2] * 3
+    with pytest.raises(TypeError, match="has no state 'lost'; it has 'last'"):
+        model["copy"](torch.ones(3), states={**states, "lost": states["last"]})
+
+
+def test_fewer_threads_than_none_are_refused(program: Any, tmp_path: Path) -> None:
+    for refused in (
+        lambda: corten.load(tmp_path / "model.aimodel", threads=-1),
+        lambda: corten.compile(program, threads=-1),
+    ):
+        with pytest.raises(
+            ValueError, match="threads=-1: want how many work on a call"
+        ):
+            refused()
 
 
 def test_calls_from_many_threads(program: Any, counter: Any, layer: Layer) -> None:

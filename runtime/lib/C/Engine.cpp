@@ -106,10 +106,15 @@ CortenEngine::CortenEngine(std::shared_ptr<runtime::Model> loaded,
     functions.emplace_back(model, function);
 }
 
-runtime::LoadOptions capi::loadOptions(const CortenLoadOptions *options) {
+runtime::Expected<runtime::LoadOptions>
+capi::loadOptions(const CortenLoadOptions *options) {
   CortenLoadOptions given = take(options);
+  if (given.threads < 0)
+    return runtime::Error("threads is " + std::to_string(given.threads) +
+                          ": want how many work on a call, or 0 for as many "
+                          "as may run");
   runtime::LoadOptions result;
-  result.threads = std::max(given.threads, 0);
+  result.threads = given.threads;
   if (given.frames > 0)
     result.frames = given.frames;
   if (given.memoryLimit != 0)
@@ -128,9 +133,12 @@ CortenError *cortenEngineLoadPlan(const void *plan, size_t byteCount,
                                   CortenEngine **engine) {
   if (!plan)
     return makeError("no bytes of a plan");
+  runtime::Expected<runtime::LoadOptions> chosen = loadOptions(options);
+  if (!chosen)
+    return fail(chosen.takeError());
   runtime::Expected<std::shared_ptr<runtime::Model>> model =
       runtime::Model::load({static_cast<const std::byte *>(plan), byteCount},
-                           loadOptions(options));
+                           *chosen);
   if (!model)
     return fail(model.takeError());
   *engine = new CortenEngine(std::move(*model));

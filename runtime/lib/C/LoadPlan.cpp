@@ -21,8 +21,11 @@ CortenError *cortenEngineLoad(const char *path,
   if (capi::take(options).weights)
     return capi::makeError(name + " is a plan, which has its own weights: only "
                                   "NAME.pt2 takes them from a folder");
+  runtime::Expected<runtime::LoadOptions> chosen = capi::loadOptions(options);
+  if (!chosen)
+    return capi::makeError(chosen.takeError().message());
   runtime::Expected<std::shared_ptr<runtime::Model>> model =
-      runtime::Model::load(path, capi::loadOptions(options));
+      runtime::Model::load(path, *chosen);
   if (!model)
     return capi::makeError(model.takeError().message());
   *engine = new CortenEngine(std::move(*model));

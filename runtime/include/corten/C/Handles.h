@@ -57,8 +57,9 @@ namespace corten::capi {
 /// Messages are UTF-8, whatever the caller gave: other bytes become U+FFFD.
 CortenError *makeError(std::string_view message);
 
-/// What the caller says about loading.
-runtime::LoadOptions loadOptions(const CortenLoadOptions *options);
+/// What the caller says about loading; fails if it makes no sense.
+runtime::Expected<runtime::LoadOptions>
+loadOptions(const CortenLoadOptions *options);
 
 /// Copies the members that the caller's release of a structure has.
 template <typename Struct> void give(const Struct &value, Struct *out) {
