@@ -5,7 +5,11 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import os
+import signal
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -14,6 +18,7 @@ import torch
 from support.cases import convert, export
 
 import corten
+from corten import _async
 
 ONES = np.ones(3, np.float32)
 
@@ -160,6 +165,65 @@ def test_a_task_that_is_cancelled_when_its_thread_has_ended(
     assert total(states) == [0, 0, 0]
     counter(ONES, states=states)
     assert total(states) == [1, 1, 1]
+
+
+class Meets:
+    """A function whose calls wait for each other."""
+
+    def __init__(self, count: int) -> None:
+        self.barrier = threading.Barrier(count, timeout=60)
+
+    def _pending(self) -> Meets:
+        return self
+
+    def run(self) -> None:
+        self.barrier.wait()
+
+    def finish(self) -> str:
+        return "met"
+
+
+def test_calls_have_threads_of_their_own() -> None:
+    count = 2 * (os.cpu_count() or 1) + 8
+    function: Any = Meets(count)
+    blocked = threading.Event()
+
+    async def meet() -> list[Any]:
+        loop = asyncio.get_running_loop()
+        loop.set_default_executor(ThreadPoolExecutor(1))
+        other = loop.run_in_executor(None, blocked.wait)
+        try:
+            calls = (_async.call(function, (), {}) for _ in range(count))
+            return await asyncio.gather(*calls)
+        finally:
+            blocked.set()
+            await other
+
+    assert asyncio.run(meet()) == ["met"] * count
+
+
+def test_a_child_awaits_calls_as_well(counter: corten.Function) -> None:
+    async def call() -> Any:
+        return await counter.async_(ONES, states=counter.create_states())
+
+    asyncio.run(call())
+    child = os.fork()
+    if child == 0:
+        is_right = False
+        try:
+            is_right = asyncio.run(call())["y"].numpy().tolist() == [[0], [1], [2]]
+        finally:
+            os._exit(0 if is_right else 1)
+    for _ in range(600):
+        ended, status = os.waitpid(child, os.WNOHANG)
+        if ended:
+            break
+        time.sleep(0.1)
+    else:
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+        pytest.fail("the child waits for ever")
+    assert status == 0
 
 
 def test_errors_of_awaited_calls(counter: corten.Function) -> None:
