@@ -84,6 +84,11 @@ static std::vector<const StepTimes *> sorted(const StepCollector &collector) {
   return steps;
 }
 
+/// Megabytes of one call, of those that all calls moved.
+static std::string megabytes(const StepCollector &collector, double bytes) {
+  return text("%.2f", bytes / 1e6 / double(collector.numCalls()));
+}
+
 static void printTable(const StepCollector &collector, unsigned top) {
   Table table({">ms", ">%", "kernel", "result", ">MB", ">GB/s", ">GFLOP/s",
                "module", "line"});
@@ -95,8 +100,7 @@ static void printTable(const StepCollector &collector, unsigned top) {
                part(collector, step->nanoseconds),
                step->variant.empty() ? step->kernel
                                      : step->kernel + " " + step->variant,
-               step->shapes,
-               text("%.2f", step->bytes / 1e6 / double(collector.numCalls())),
+               step->shapes, megabytes(collector, step->bytes),
                rate(step->bytes, step->nanoseconds),
                rate(step->arithmetic, step->nanoseconds), step->module,
                step->location});
@@ -121,7 +125,8 @@ static void printNode(const StepCollector &collector, StringRef name,
   table.add({std::string(depth * 2, ' ') + name.str(),
              text("%.4f", perCall(collector, node.nanoseconds)),
              part(collector, node.nanoseconds), bar(fraction, 20),
-             std::to_string(node.steps), rate(node.bytes, node.nanoseconds),
+             std::to_string(node.steps), megabytes(collector, node.bytes),
+             rate(node.bytes, node.nanoseconds),
              rate(node.arithmetic, node.nanoseconds)});
   std::vector<std::pair<StringRef, const ModuleNode *>> parts;
   for (const auto &[label, inner] : node.parts)
@@ -146,7 +151,8 @@ static void printTree(const StepCollector &collector) {
       node->add(step);
     }
   }
-  Table table({"module", ">ms", ">%", "", ">steps", ">GB/s", ">GFLOP/s"});
+  Table table(
+      {"module", ">ms", ">%", "", ">steps", ">MB", ">GB/s", ">GFLOP/s"});
   printNode(collector, "model", root, 0, table);
   table.print(llvm::outs(), 0);
 }

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -92,6 +93,14 @@ def test_texts(asset: Path) -> None:
     assert "in those that are not shown" in text
     tree = profile(asset, "--tree").out
     assert "█" in tree
+    header, model, *_ = [
+        [cell.strip() for cell in re.split("[│┃]", line)]
+        for line in tree.splitlines()
+        if line.startswith(("│", "┃"))
+    ]
+    steps = profile(asset, "--json").json["steps"]
+    moved = sum(step["bytes"] for step in steps) / 1e6
+    assert float(model[header.index("MB")]) == pytest.approx(moved, abs=0.01)
     names = [line.split("│")[1] for line in tree.splitlines() if line.startswith("│")]
     assert [name.strip() for name in names[1:2]] == ["model"]
     inside = [name for name in names if name.strip() in ("up", "down")]
