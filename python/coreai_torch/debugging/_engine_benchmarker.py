@@ -42,18 +42,19 @@ class EngineBenchmarker(Benchmarker):
     ) -> BenchmarkResult:
         """Run the program and measure its operations; see :class:`Benchmarker`."""
         check_runs(num_runs, warmup_runs)
-        model = await asyncio.to_thread(corten.compile, self._program)
-        function = InferenceFunction._of(model[self._entry_point.split(".")[-1]])
         total = 0
         runs = []
-        for run in range(warmup_runs + num_runs):
-            arguments, states = _session.bind_arguments(function, inputs)
-            start = time.perf_counter_ns()
-            steps = await asyncio.to_thread(function._profile, arguments, states)
-            duration = time.perf_counter_ns() - start
-            if run >= warmup_runs:
-                total += duration
-                runs.append(_by_operations(steps))
+        with self._runs(num_runs, warmup_runs) as measured:
+            model = await asyncio.to_thread(corten.compile, self._program)
+            function = InferenceFunction._of(model[self._entry_point.split(".")[-1]])
+            for is_measured in measured:
+                arguments, states = _session.bind_arguments(function, inputs)
+                start = time.perf_counter_ns()
+                steps = await asyncio.to_thread(function._profile, arguments, states)
+                duration = time.perf_counter_ns() - start
+                if is_measured:
+                    total += duration
+                    runs.append(_by_operations(steps))
         steps_of = {
             made_of: number
             for number, made_of in enumerate(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""A bar while a search runs, on terminals."""
+"""A bar while something long runs, on terminals."""
 
 from __future__ import annotations
 

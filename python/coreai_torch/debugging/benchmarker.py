@@ -9,6 +9,7 @@ import statistics as stats
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -16,6 +17,7 @@ from coreai.runtime import Profiler
 
 from coreai_torch.debugging import _session
 from coreai_torch.debugging._locations import Location, all_operations, entry_graph
+from coreai_torch.debugging._progress import search_progress
 from coreai_torch.debugging.debug_info import parse_debug_infos
 from coreai_torch.debugging.source_annotator import (
     _annotate_operations,
@@ -405,6 +407,7 @@ class Benchmarker(ABC):
         excluded_operations: Names of operations that are left out; by default
             graphs and constants.
         specialization_options: For the runtime; macOS only.
+        show_progress: Whether there is a bar on a terminal.
     """
 
     def __init__(
@@ -413,6 +416,8 @@ class Benchmarker(ABC):
         entry_point: str = "main",
         excluded_operations: tuple[str, ...] | None = None,
         specialization_options: SpecializationOptions | None = None,
+        *,
+        show_progress: bool = True,
     ) -> None:
         entry_graph(coreai_program._mlir_module, entry_point)
         self._program = coreai_program
@@ -421,6 +426,7 @@ class Benchmarker(ABC):
             _DEFAULT_EXCLUDED if excluded_operations is None else excluded_operations
         )
         self._specialization_options = specialization_options
+        self._show_progress = show_progress
 
     @abstractmethod
     async def benchmark(
@@ -433,6 +439,23 @@ class Benchmarker(ABC):
             num_runs: How many runs are measured.
             warmup_runs: How many runs come before those.
         """
+
+    @contextmanager
+    def _runs(self, num_runs: int, warmup_runs: int) -> Iterator[Iterator[bool]]:
+        """Of each run, whether it counts; a bar moves on behind it."""
+        count = warmup_runs + num_runs
+        with search_progress(self._show_progress) as progress:
+            task = progress.add_task("loading", total=count)
+
+            def each() -> Iterator[bool]:
+                for run in range(count):
+                    is_measured = run >= warmup_runs
+                    text = "measuring" if is_measured else "warming up"
+                    progress.update(task, description=text)
+                    yield is_measured
+                    progress.advance(task)
+
+            yield each()
 
     def _timings(
         self, stands_for: Mapping[int, tuple[int, ...]], runs: list[dict[int, int]]
@@ -536,26 +559,27 @@ class CoreAIBenchmarker(Benchmarker):
     ) -> BenchmarkResult:
         """Run the program and measure its operations; see :class:`Benchmarker`."""
         check_runs(num_runs, warmup_runs)
-        loaded = await asyncio.to_thread(
-            _session.LoadedProgram, self._program, self._specialization_options
-        )
         clock = _Clock()
-        function = loaded.model.load_function(
-            self._entry_point.split(".")[-1],
-            profiler=Profiler(
-                on_log_event_begin=clock.begin, on_log_event_end=clock.end
-            ),
-        )
         total = 0
         runs = []
-        for run in range(warmup_runs + num_runs):
-            clock.take()
-            start = time.perf_counter_ns()
-            await _session.call(function, inputs)
-            duration = time.perf_counter_ns() - start
-            if run >= warmup_runs:
-                total += duration
-                runs.append(clock.take())
+        with self._runs(num_runs, warmup_runs) as measured:
+            loaded = await asyncio.to_thread(
+                _session.LoadedProgram, self._program, self._specialization_options
+            )
+            function = loaded.model.load_function(
+                self._entry_point.split(".")[-1],
+                profiler=Profiler(
+                    on_log_event_begin=clock.begin, on_log_event_end=clock.end
+                ),
+            )
+            for is_measured in measured:
+                clock.take()
+                start = time.perf_counter_ns()
+                await _session.call(function, inputs)
+                duration = time.perf_counter_ns() - start
+                if is_measured:
+                    total += duration
+                    runs.append(clock.take())
         stands_for = {
             info.odix_id: tuple(dict.fromkeys(info.get_op_ids("coreai")))
             for record in parse_debug_infos(loaded.model._debug_infos)
@@ -575,6 +599,7 @@ async def benchmark_coreai_program(
     *,
     warmup_runs: int = 0,
     backend: str | None = None,
+    show_progress: bool = True,
 ) -> BenchmarkResult:
     """Measure how long the operations of a converted program take.
 
@@ -588,6 +613,7 @@ async def benchmark_coreai_program(
         specialization_options: For the runtime; macOS only.
         warmup_runs: How many runs come before those that are measured.
         backend: "engine" or "interpreter"; by default what coreai.runtime is.
+        show_progress: Whether there is a bar on a terminal.
     """
     kind: type[Benchmarker] = CoreAIBenchmarker
     if _session.chosen_backend(backend, specialization_options) == "engine":
@@ -595,6 +621,10 @@ async def benchmark_coreai_program(
 
         kind = EngineBenchmarker
     benchmarker = kind(
-        coreai_program, entry_point, excluded_operations, specialization_options
+        coreai_program,
+        entry_point,
+        excluded_operations,
+        specialization_options,
+        show_progress=show_progress,
     )
     return await benchmarker.benchmark(inputs, num_runs, warmup_runs=warmup_runs)

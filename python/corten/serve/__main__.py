@@ -9,6 +9,7 @@ from dataclasses import fields
 from pathlib import Path
 
 from corten import _command, _options
+from corten._progress import Progress
 from corten.serve._models import load
 from corten.serve._settings import Settings
 
@@ -115,7 +116,10 @@ def main(arguments: Sequence[str]) -> int:
         from corten.serve._server import serve
     except ImportError as error:
         raise _command.missing("serve", error) from error
-    loaded = load(options.paths, options.threads, options.precision)
+    with Progress() as progress:
+        loaded = load(
+            options.paths, options.threads, options.precision, announce=progress.show
+        )
     _log.set_up()
     for name, note in loaded.notes:
         _log.warning(note, name=name)

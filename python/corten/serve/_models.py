@@ -192,14 +192,20 @@ def load(
     arguments: Sequence[str],
     threads: int | None,
     precision: Precision | None = None,
+    *,
+    announce: Callable[[str], None] | None = None,
 ) -> Loaded:
     """Load each PATH or NAME=PATH; the rest as for ``corten.load``.
+
+    ``announce`` is told which is next.
 
     Raises ``CommandError`` and ``ValueError`` for what cannot be served.
     """
     loaded = Loaded(Catalogue(), {}, [])
-    for argument in arguments:
+    for number, argument in enumerate(arguments, 1):
         name, path = _split_name(argument)
+        if announce is not None:
+            announce(f"loading {path} ({number} of {len(arguments)})")
         with warnings.catch_warnings(record=True) as messages:
             warnings.simplefilter("always")
             if is_bundle(path):

@@ -8,6 +8,7 @@ import io
 
 import pytest
 from support.debugging import SUBJECTS
+from support.terminal import open_terminal
 
 from coreai_torch.debugging.annotations import _AnnotatedListing, _Placement
 from coreai_torch.debugging.benchmarker import (
@@ -47,6 +48,24 @@ def result(subject, backend):
             subject.program, subject.arguments, num_runs=3, warmup_runs=1
         )
     )
+
+
+def test_progress(subject, backend, monkeypatch):
+    terminal = open_terminal(monkeypatch)
+    for is_shown in (False, True):
+        assert terminal.getvalue() == ""
+        asyncio.run(
+            benchmark_coreai_program(
+                subject.program,
+                subject.arguments,
+                num_runs=2,
+                warmup_runs=1,
+                show_progress=is_shown,
+            )
+        )
+    assert "loading" in terminal.getvalue()
+    assert "measuring" in terminal.getvalue()
+    assert "3/3" in terminal.getvalue()
 
 
 def test_operations(result):

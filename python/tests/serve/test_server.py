@@ -20,6 +20,7 @@ import psutil
 import pytest
 from support.command import corten
 from support.serving import Server
+from support.terminal import ERASE, open_terminal
 
 Answer = tuple[int, dict[str, str], bytes]
 
@@ -492,3 +493,17 @@ class TestOperation:
         for thread in threads:
             thread.join()
         assert not wrong
+
+
+def test_says_what_it_loads(
+    assets: dict[str, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from corten.serve import __main__, _server
+
+    terminal = open_terminal(monkeypatch)
+    monkeypatch.setattr(_server, "serve", lambda *_, **__: 0)
+    assert __main__.main([str(assets["slow"]), f"other={assets['slow']}"]) == 0
+    shown = terminal.getvalue()
+    assert f"loading {assets['slow']} (1 of 2)" in shown
+    assert f"loading {assets['slow']} (2 of 2)" in shown
+    assert shown.endswith(ERASE)
