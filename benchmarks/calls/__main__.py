@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Calls from many threads at once, for as long as you like: is anything wrong?
 
-Each thread does one of these in turn, at random: calls with rows of any number, of
-two models; calls that remember, with states of its own; calls that fail, and tasks
-that are cancelled in calls, which have to leave states as they were; forks of states;
-processes that are forked while others call, and call themselves; interpreters that end
-while their threads call. A JSON line says what was done every now and then, with the
-memory; the last one says whether anything was wrong, and whether the memory has grown
-after a quarter of the time. If so, the exit status is 1.
+Each thread does one of these in turn, at random: calls with rows of any number, of two
+models; calls that remember, with states of its own; calls that fail, and tasks that are
+cancelled in calls, which have to leave states as they were; forks of states; processes
+that are forked while others call, and call the same models; interpreters that end while
+their threads call. A JSON line says what was done every now and then, with the memory;
+the last one says whether anything was wrong, and whether the memory has grown after a
+quarter of the time. If so, the exit status is 1.
 """
 
 from __future__ import annotations
@@ -159,7 +159,7 @@ class Stress:
         """A child of a process whose threads are in calls."""
         x, wanted = self.samples[random.integers(len(self.samples))]
         child = multiprocessing.get_context("fork").Process(
-            target=_call, args=(self.files.layers, x, wanted)
+            target=_call, args=(self.functions, self.files.layers, x, wanted)
         )
         child.start()
         child.join(PATIENCE)
@@ -182,10 +182,13 @@ class Stress:
             self.done("ends", False)
 
 
-def _call(path: Path, x: Any, wanted: Any) -> None:
-    """In a child: a model of its own, as that of the parent has no threads here."""
-    y = corten.load(path)["main"](x=x)["y"].numpy()
-    os._exit(0 if np.allclose(y, wanted, rtol=1e-5, atol=1e-6) else 1)
+def _call(functions: list[Any], path: Path, x: Any, wanted: Any) -> None:
+    """In a child: the parent's models, whose threads stayed behind, and its own."""
+    for function in [*functions, corten.load(path)["main"]]:
+        y = function(x=x)["y"].numpy()
+        if not np.allclose(y, wanted, rtol=1e-5, atol=1e-6):
+            os._exit(1)
+    os._exit(0)
 
 
 def work(stress: Stress, seed: int, until: float) -> None:
