@@ -162,6 +162,11 @@ def compile_kernel(source: str) -> tuple[str, list[tuple[str, int, int, str]]]: 
 def kernel_runner() -> str: ...
 def source_lines(path: str, addresses: Sequence[int]) -> list[tuple[str, int, int]]: ...
 
+class ValueNames:
+    """Names for values: for all, or by what they are. Lists and dictionaries do."""
+
+    def __init__(self, names: Sequence[str] | Mapping[str, str], /) -> None: ...
+
 class EntryPoint:
     """A program under the name it gets in the module."""
 
