@@ -26,14 +26,12 @@ inline LoadOptions bounded(int threads = 1) {
   return options;
 }
 
-/// A shape that a parameter allows, if that is a small one. Axes that may have
-/// any extent have `open`.
-inline std::vector<int64_t> shapeOf(const Parameter &parameter,
-                                    int64_t open = 2) {
+/// A shape that a parameter allows, if that is a small one.
+inline std::vector<int64_t> shapeOf(const Parameter &parameter) {
   std::vector<int64_t> shape;
   shape.reserve(parameter.axes.size());
   for (const Axis &axis : parameter.axes)
-    shape.push_back(std::clamp<int64_t>(axis.isFixed() ? axis.low : open,
+    shape.push_back(std::clamp<int64_t>(axis.isFixed() ? axis.low : 2,
                                         std::clamp<int64_t>(axis.low, 0, 64),
                                         64));
   return shape;

@@ -214,7 +214,7 @@ def one_element_for_none() -> Cases:
 OUTSIDE = (3, -4, 2**31 - 1, -(2**31))
 
 
-def places(*values: Sequence[int]) -> torch.Tensor:
+def places(*values: int | Sequence[int]) -> torch.Tensor:
     return torch.tensor(values, dtype=torch.int32)
 
 
@@ -226,7 +226,7 @@ def scatter_along(mode: str) -> str:
 
 
 def scattered_along_an_axis() -> Cases:
-    modes = {
+    modes: dict[str, Any] = {
         "update": lambda x, y: y,
         "add": torch.add,
         "sub": torch.sub,
