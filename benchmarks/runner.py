@@ -41,6 +41,8 @@ class Contender:
     python: Path
     isolated: bool = False
     """Ignore PYTHONPATH: it may put our package in front of a peer's."""
+    packages: Path | None = None
+    """A folder of packages in front of all others: those of another build."""
 
 
 class Worker:
@@ -59,6 +61,10 @@ class Worker:
         }
         if contender.isolated:
             environment.pop("PYTHONPATH", None)
+        if contender.packages:
+            others = environment.get("PYTHONPATH")
+            paths = [str(contender.packages), *([others] if others else [])]
+            environment["PYTHONPATH"] = os.pathsep.join(paths)
         log.parent.mkdir(parents=True, exist_ok=True)
         with log.open("wb") as stderr:
             self._process = subprocess.Popen(

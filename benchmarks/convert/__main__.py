@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Compares our conversion with the official one: time, memory, op counts."""
+"""Compares conversion with the official one, or with an older build of ours."""
 
 from __future__ import annotations
 
@@ -39,6 +39,8 @@ PEER_PACKAGE = ("coreai-torch", "0.4.2")
 SAME_VERSIONS = ("torch", "transformers", "coreai-core")
 
 Result = dict[str, Any]
+#: By contender, in the order of the rounds.
+Series = dict[str, list[float]]
 
 
 def ours() -> Contender:
@@ -52,6 +54,11 @@ def official() -> Contender:
     if not python.exists():
         sys.exit(f"{python} does not exist: run benchmarks/setup-peers first")
     return Contender("official", python, isolated=True)
+
+
+def before(packages: Path) -> Contender:
+    python = os.environ.get("CORTEN_OUR_PYTHON", sys.executable)
+    return Contender("before", Path(python), packages=packages.resolve())
 
 
 def start(stack: ExitStack, contender: Contender, label: str) -> Worker:
@@ -68,32 +75,73 @@ def check_contenders(described: dict[str, Result]) -> None:
             f" {peer['package']} {peer['version']} from {peer['file']},"
             f" want {' '.join(PEER_PACKAGE)}"
         )
+    check_versions(described)
+
+
+def check_versions(described: dict[str, Result]) -> None:
     for package in SAME_VERSIONS:
         versions = {name: d[package] for name, d in described.items()}
         if len(set(versions.values())) > 1:
             raise WorkerError(f"different versions of {package}: {versions}")
 
 
+def check_builds(described: dict[str, Result], packages: Path) -> None:
+    """Refuses to compare a build with itself, or with another torch."""
+    older, newer = (Path(described[n]["file"]).resolve() for n in ("before", "ours"))
+    if not older.is_relative_to(packages.resolve()):
+        raise WorkerError(
+            f"there is no coreai_torch in {packages}: {older} was imported"
+        )
+    if older == newer:
+        raise WorkerError(f"both builds are {newer}: --before names another one")
+    check_versions(described)
+
+
 def compare(model: str, options: argparse.Namespace) -> list[Result]:
-    """Measures one model: a fresh process per contender, taking turns."""
-    contenders = [ours(), official()]
+    """Measures one model: ours and the official converter."""
+    results, seconds, _ = take_turns(
+        model, [ours(), official()], check_contenders, options
+    )
+    ratios = pairwise_ratios(seconds["official"], seconds["ours"])
+    results[0]["times_faster"] = asdict(summarize(ratios))
+    return results
+
+
+def compare_builds(model: str, options: argparse.Namespace) -> list[Result]:
+    """Measures one model: ours, and ours as it was built before."""
+    results, seconds, cpu = take_turns(
+        model,
+        [before(options.before), ours()],
+        partial(check_builds, packages=options.before),
+        options,
+    )
+    for key, series in (("of_before", seconds), ("cpu_of_before", cpu)):
+        ratios = pairwise_ratios(series["ours"], series["before"])
+        results[1][key] = asdict(summarize(ratios))
+    return results
+
+
+def take_turns(
+    model: str,
+    contenders: Sequence[Contender],
+    check: Callable[[dict[str, Result]], None],
+    options: argparse.Namespace,
+) -> tuple[list[Result], Series, Series]:
+    """A fresh process per contender; results, and seconds and processor seconds."""
     with ExitStack() as stack:
         workers = {c.name: start(stack, c, model) for c in contenders}
         described = {n: w.call("describe") for n, w in workers.items()}
-        check_contenders(described)
+        check(described)
         facts = {}
         for name, worker in workers.items():
             loaded = worker.call("load", model=model, quick=options.quick)
             facts[name] = described[name] | loaded | worker.call("inspect")
         samples = interleave(conversions(workers), options.warmup, options.repetitions)
 
-    results = []
-    for name in workers:
-        results.append(result(model, name, facts[name], samples[name]))
+    results = [result(model, name, facts[name], samples[name]) for name in workers]
     seconds = {n: [s["seconds"] for s in samples[n]] for n in workers}
-    ratios = pairwise_ratios(seconds["official"], seconds["ours"])
-    results[0]["times_faster"] = asdict(summarize(ratios))
-    return results
+    cpu = {n: [s["cpu_s"] for s in samples[n]] for n in workers}
+    return results, seconds, cpu
 
 
 def conversions(
@@ -187,6 +235,11 @@ def milliseconds(r: Result) -> str:
     return f"{median:.1f}\n{p10:.1f} to {p90:.1f}"
 
 
+def percentages(r: Result) -> str:
+    """Median, and below it the 10th and 90th percentile."""
+    return "{median:.1%}\n{p10:.1%} to {p90:.1%}".format(**r)
+
+
 def memory(r: Result) -> str:
     growth = r["peak_rss_growth"] / 2**20
     return f"{growth:.1f} MiB, {r['peak_rss_of_weights']:.1%}"
@@ -222,6 +275,31 @@ def comparison_table(results: Sequence[Result]) -> Table:
             f"{our['times_faster']['median']:.1f}",
             f"{memory(our)}\n{memory(peer)}",
             f"{ops(our)}\n{ops(peer)}",
+        )
+    return table
+
+
+def builds_table(results: Sequence[Result]) -> Table:
+    table = new_table(
+        "add_exported_program + to_coreai, before and now",
+        "model\nweights",
+        "before, ms\np10 to p90",
+        "now, ms\np10 to p90",
+        "of before\np10 to p90",
+        "of its processor time\np10 to p90",
+        "peak memory\nbefore / now",
+        "ops → optimized\nbefore / now",
+    )
+    for old, new in zip(results[::2], results[1::2], strict=True):
+        name = new["name"].removeprefix("convert/")
+        table.add_row(
+            f"{name}\n{new['weight_bytes'] / 2**20:.1f} MiB",
+            milliseconds(old),
+            milliseconds(new),
+            percentages(new["of_before"]),
+            percentages(new["cpu_of_before"]),
+            f"{memory(old)}\n{memory(new)}",
+            f"{ops(old)}\n{ops(new)}",
         )
     return table
 
@@ -295,10 +373,20 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         help="ours alone, on exported programs, with and without torch's"
         " decompositions",
     )
+    parser.add_argument(
+        "--before",
+        type=Path,
+        metavar="PACKAGES",
+        help="ours against the packages of an older build: OLD/python",
+    )
     parser.add_argument("--repetitions", type=int, default=15)
     parser.add_argument("--warmup", type=int, default=3)
     parser.add_argument("--output", type=Path, help="JSON lines go here")
     options = parser.parse_args(arguments)
+    if options.before and not options.before.is_dir():
+        parser.error(f"--before: {options.before} is no folder")
+    if options.before and (options.scaling or options.decompose):
+        parser.error("--before goes without --scaling and --decompose")
     if options.repetitions < 2:
         parser.error("--repetitions: want 2 or more")
     return options
@@ -319,6 +407,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     elif options.decompose:
         mode, run, table = "convert-decompose", decompose, decomposition_table
         jobs = list(DECOMPOSED_MODELS)
+    elif options.before:
+        mode, run, table = "convert-builds", compare_builds, builds_table
     file = ResultFile(options.output or default_output(mode))
     console.print(describe_machine(machine()), highlight=False)
 

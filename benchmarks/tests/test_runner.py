@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -12,7 +13,7 @@ from typing import Any
 import pytest
 
 from benchmarks import worker
-from benchmarks.convert.__main__ import check_contenders, parse
+from benchmarks.convert.__main__ import check_builds, check_contenders, parse
 from benchmarks.runner import (
     Contender,
     ResultFile,
@@ -85,6 +86,22 @@ def test_peers_do_not_see_our_path(
         with echo_worker(tmp_path, isolated) as process:
             reply = process.call("echo", value=0)
         assert reply["pythonpath"] == expected
+
+
+def test_packages_of_another_build_come_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    contender = Contender("echo", Path(sys.executable), packages=tmp_path)
+    for given, expected in (
+        (None, str(tmp_path)),
+        ("somewhere", f"{tmp_path}{os.pathsep}somewhere"),
+    ):
+        monkeypatch.delenv("PYTHONPATH", raising=False)
+        if given:
+            monkeypatch.setenv("PYTHONPATH", given)
+        echo = "benchmarks.tests.echo_worker"
+        with Worker(contender, echo, tmp_path / "log") as process:
+            assert process.call("echo", value=0)["pythonpath"] == expected
 
 
 def hold_and_release() -> int:
@@ -160,6 +177,28 @@ def test_comparison_must_be_what_it_says() -> None:
         check_contenders(
             {"ours": ours, "official": description(torch="3")},
         )
+
+
+def test_builds_must_be_two(tmp_path: Path) -> None:
+    older, newer = tmp_path / "older", tmp_path / "newer"
+    before = description(file=str(older / "__init__.py"))
+    ours = description(file=str(newer / "__init__.py"))
+    check_builds({"before": before, "ours": ours}, older)
+    with pytest.raises(WorkerError, match="no coreai_torch in"):
+        check_builds({"before": ours, "ours": ours}, older)
+    with pytest.raises(WorkerError, match="names another one"):
+        check_builds({"before": ours, "ours": ours}, newer)
+    with pytest.raises(WorkerError, match="different versions of torch"):
+        check_builds({"before": before, "ours": ours | {"torch": "3"}}, older)
+
+
+@pytest.mark.parametrize("other", [["--scaling"], ["--decompose"]])
+def test_an_older_build_is_compared_alone(tmp_path: Path, other: list[str]) -> None:
+    assert parse(["--before", str(tmp_path)]).before == tmp_path
+    with pytest.raises(SystemExit):
+        parse(["--before", str(tmp_path), *other])
+    with pytest.raises(SystemExit):
+        parse(["--before", str(tmp_path / "none")])
 
 
 def test_percentiles_need_two_repetitions() -> None:
