@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import ast
 import subprocess
 import sys
 from pathlib import Path
@@ -14,7 +15,10 @@ from support.cases import convert, export
 from support.command import ROOT
 
 from golden.digest import Digest, compare, digest, digest_of, read, write
-from golden.models import Model, models
+from golden.models import OPERATORS, Model, models
+
+#: What has the cases of operators.
+CASES = sorted(OPERATORS.glob("test_*.py"))
 
 
 class Scaled(torch.nn.Module):
@@ -101,3 +105,22 @@ def test_the_command(tmp_path):
     lines = compared.stdout.splitlines()
     assert lines[0].endswith(": only before")
     assert lines[1:] == [f"{len(digests) - 1} are the same, 1 are not"]
+
+
+def _private_imports(source: str) -> list[str]:
+    """What a module takes of the packages that is not for others."""
+    names = [
+        f"{node.module}.{alias.name}"
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.ImportFrom) and node.module
+        for alias in node.names
+        if node.module.partition(".")[0] in ("corten", "coreai_torch")
+    ]
+    return [name for name in names if "._" in name]
+
+
+def test_cases_can_be_asked_of_an_older_build():
+    """It has other modules inside than this one."""
+    assert _private_imports("from corten import _native") == ["corten._native"]
+    used = {path.name: _private_imports(path.read_text()) for path in CASES}
+    assert {name: names for name, names in used.items() if names} == {}

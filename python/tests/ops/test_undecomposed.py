@@ -21,8 +21,6 @@ from support.cases import (
 )
 from support.ir import graphs
 
-from corten import _native
-
 F32 = (torch.float32,)
 _SPECIAL = (nan, inf, -inf, 0.0, -0.0, 30.0, -30.0)
 
@@ -596,25 +594,3 @@ class _Function(nn.Module):
 
     def forward(self, *args):
         return self.fn(*args)
-
-
-def test_the_second_part_of_the_table_is_only_for_undecomposed_programs():
-    both = {name for name, _ in _native.supported_operators(undecomposed=True)}
-    first = {name for name, _ in _native.supported_operators()}
-    assert first < both
-    assert "linear.default" in both - first
-    assert not _native.has_lowering("aten", "linear.default")
-    assert _native.has_lowering("aten", "linear.default", undecomposed=True)
-    assert not _native.has_lowering("mine", "linear.default", undecomposed=True)
-
-
-def test_every_operator_exists():
-    """A name that torch does not have would never be looked up."""
-    missing = []
-    for name, _ in _native.supported_operators(undecomposed=True):
-        if "::" in name:
-            continue  # Of a package that registers it when it is imported.
-        packet, _, overload = name.partition(".")
-        if overload and not hasattr(getattr(torch.ops.aten, packet, None), overload):
-            missing.append(name)
-    assert missing == []

@@ -27,3 +27,25 @@ def test_what_stays_out_exists_and_is_not_lowered():
         packet, _, overload = name.partition(".")
         assert hasattr(getattr(torch.ops.aten, packet), overload), name
         assert name not in lowered, f"{name} is lowered: strike it from the list"
+
+
+def test_the_second_part_of_the_table_is_only_for_undecomposed_programs():
+    both = {name for name, _ in _native.supported_operators(undecomposed=True)}
+    first = {name for name, _ in _native.supported_operators()}
+    assert first < both
+    assert "linear.default" in both - first
+    assert not _native.has_lowering("aten", "linear.default")
+    assert _native.has_lowering("aten", "linear.default", undecomposed=True)
+    assert not _native.has_lowering("mine", "linear.default", undecomposed=True)
+
+
+def test_every_operator_exists():
+    """A name that torch does not have would never be looked up."""
+    missing = []
+    for name, _ in _native.supported_operators(undecomposed=True):
+        if "::" in name:
+            continue  # Of a package that registers it when it is imported.
+        packet, _, overload = name.partition(".")
+        if overload and not hasattr(getattr(torch.ops.aten, packet, None), overload):
+            missing.append(name)
+    assert missing == []
