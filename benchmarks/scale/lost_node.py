@@ -15,13 +15,14 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import psutil
 import pyarrow as pa
 import pyarrow.parquet as pq
 import ray
@@ -38,9 +39,60 @@ BATCH = 100
 _STORE = 150 << 20
 
 
+def workers_of(node: Any) -> list[psutil.Process]:
+    """The processes that run what a node is given."""
+    (raylet,) = node.all_processes["raylet"]
+    return [
+        process
+        for process in psutil.Process(raylet.process.pid).children(recursive=True)
+        if "ray::" in process.name() or "_Worker" in " ".join(process.cmdline())
+    ]
+
+
+class _Loss:
+    """The node that a cluster loses."""
+
+    #: What is done elsewhere before it is gone: more than was under way when its
+    #: workers stopped, so that it has been given something that it will not finish.
+    AFTER = 10
+
+    def __init__(self, cluster: Cluster, nodes: Sequence[Any]) -> None:
+        self.cluster = cluster
+        self.nodes = nodes
+        self.node: Any = None
+        self.is_over = False
+        self._stopped: list[psutil.Process] = []
+        self._since = 0
+
+    def choose(self, busy: Iterable[str]) -> bool:
+        """One that is named, by the beginning of its name."""
+        names = tuple(busy)
+        named = (node for node in self.nodes if node.node_id.startswith(names))
+        self.node = next(named, None)
+        return self.node is not None
+
+    def stop(self) -> None:
+        self._stopped = workers_of(self.node)
+        for worker in self._stopped:
+            worker.suspend()
+
+    def note(self, done_at: str) -> None:
+        """Something was done, once its workers had stopped."""
+        self._since += not self.node.node_id.startswith(done_at)
+        if self._since == self.AFTER:
+            self.lose()
+
+    def lose(self) -> None:
+        self.cluster.remove_node(self.node, allow_graceful=False)
+        for worker in self._stopped:
+            with suppress(psutil.NoSuchProcess):
+                worker.kill()
+        self.is_over = True
+
+
 @contextmanager
-def _cluster(cpus: int) -> Iterator[tuple[Cluster, Callable[[list[str]], bool]]]:
-    """Three nodes, and how to kill one of those that are named.
+def _cluster(cpus: int) -> Iterator[tuple[Cluster, _Loss]]:
+    """Three nodes, one of which can be lost.
 
     The first, of one processor, is spared: the driver is there, and the cluster's
     own memory.
@@ -61,15 +113,8 @@ def _cluster(cpus: int) -> Iterator[tuple[Cluster, Callable[[list[str]], bool]]]
     cluster.wait_for_nodes()
     ray.data.DataContext.get_current().enable_progress_bars = False
 
-    def kill(busy: list[str]) -> bool:
-        for node in others:
-            if any(node.node_id.startswith(name) for name in busy):
-                cluster.remove_node(node, allow_graceful=False)
-                return True
-        return False
-
     try:
-        yield cluster, kill
+        yield cluster, _Loss(cluster, others)
     finally:
         ray.shutdown()
         cluster.shutdown()
@@ -104,22 +149,27 @@ def problems(found: Outcome, expected: pa.Table) -> list[str]:
     return wrong
 
 
+def _name(place: str) -> str:
+    """The beginning of a node's name: places are the host and that."""
+    return place.split()[1]
+
+
 def _batch(asset: Path, data: Path, folder: Path, rows: int) -> Outcome:
-    """``corten batch``; the node goes when a third of the parts are done."""
+    """``corten batch``; the node is stopped when a third of the parts are done."""
     options = _job.Options(batch_size=BATCH, rows_per_file=max(rows // 100, 1))
     job = _job.Job(asset, sorted(data.iterdir()), folder / "batch", options)
     summary = _run.Summary()
     begun = time.monotonic()
-    with _cluster(1) as (cluster, kill):
+    with _cluster(1) as (cluster, loss):
         job.begin()
-        is_killed = False
 
         def report(done: _job.Done) -> None:
-            nonlocal is_killed
             summary.add(done)
-            if not is_killed and summary.made >= len(job.parts) // 3:
-                # Places are the host and the beginning of the node's name.
-                is_killed = kill([place.split()[1] for place in summary.places])
+            if loss.node is None and summary.made >= len(job.parts) // 3:
+                if loss.choose(_name(place) for place in summary.places if place):
+                    loss.stop()
+            elif loss.node is not None and not loss.is_over and done.place:
+                loss.note(_name(done.place))
 
         run_there(job, job.parts, cluster.address, 1, report)
     summary.seconds = time.monotonic() - begun
@@ -127,7 +177,7 @@ def _batch(asset: Path, data: Path, folder: Path, rows: int) -> Outcome:
     table = pa.concat_tables(
         [pq.read_table(part.target).replace_schema_metadata() for part in job.parts]
     )
-    return Outcome(table, is_killed, summary.retries, text)
+    return Outcome(table, loss.is_over, summary.retries, text)
 
 
 class _Journal:
@@ -162,16 +212,15 @@ class _Recorded(corten.ray.Predictor):
 
 def _kill_in_the_middle(
     journal: Any,
-    kill: Callable[[list[str]], bool],
+    loss: _Loss,
     third: int,
     is_over: threading.Event,
-    is_killed: threading.Event,
 ) -> None:
     """Wait until a third of the batches were begun, and kill a node that had some."""
     while not is_over.wait(0.05):
         begun = ray.get(journal.all.remote())
-        if len(begun) >= third and kill([node for _, node in begun[-50:]]):
-            is_killed.set()
+        if len(begun) >= third and loss.choose(node for _, node in begun[-50:]):
+            loss.lose()
             return
 
 
@@ -179,7 +228,7 @@ def _dataset(asset: Path, data: Path, rows: int) -> Outcome:
     """A dataset through ``map_batches``, which is what ``predict`` calls."""
     started = time.monotonic()
     tables = []
-    with _cluster(2) as (_, kill):
+    with _cluster(2) as (_, loss):
         actor: Any = ray.remote(num_cpus=0)(_Journal)
         # With the driver, so that it is not what is lost.
         here = ray.get_runtime_context().get_node_id()
@@ -196,10 +245,10 @@ def _dataset(asset: Path, data: Path, rows: int) -> Outcome:
             batch_size=BATCH,
             compute=ray.data.ActorPoolStrategy(min_size=2, max_size=3),
         )
-        is_over, is_killed = threading.Event(), threading.Event()
+        is_over = threading.Event()
         killer = threading.Thread(
             target=_kill_in_the_middle,
-            args=(journal, kill, rows // BATCH // 3, is_over, is_killed),
+            args=(journal, loss, rows // BATCH // 3, is_over),
         )
         killer.start()
         try:
@@ -218,7 +267,7 @@ def _dataset(asset: Path, data: Path, rows: int) -> Outcome:
         f"{table.num_rows} rows in {batches} batches; {seconds:.1f} s, "
         f"{again} batches begun again"
     )
-    return Outcome(table, is_killed.is_set(), again, text)
+    return Outcome(table, loss.is_over, again, text)
 
 
 def main() -> None:

@@ -23,6 +23,7 @@ import pyarrow.parquet as pq
 import pytest
 import ray
 import torch
+from benchmarks.scale.lost_node import workers_of
 from ray.cluster_utils import Cluster
 from support.bundles import write_bundle
 from support.command import ROOT
@@ -207,16 +208,6 @@ def wait_until(is_so: Callable[[], bool], seconds: float = 60) -> None:
     while not is_so():
         assert time.monotonic() < end
         time.sleep(0.2)
-
-
-def workers_of(node: Any) -> list[psutil.Process]:
-    """The processes that run what a node is given."""
-    (raylet,) = node.all_processes["raylet"]
-    return [
-        process
-        for process in psutil.Process(raylet.process.pid).children(recursive=True)
-        if "ray::" in process.name() or "_Worker" in " ".join(process.cmdline())
-    ]
 
 
 def test_batch_with_a_node_that_dies(
