@@ -116,6 +116,10 @@ private:
            (hasDots || rows <= vectors.codes.mostSkinnyRows(codes.at(0)));
   }
   bool needsRowSums() const { return right.zeros.data || right.offsets.data; }
+  /// Of the blocks of a row, where they are needed.
+  const float *sumsAt(int64_t row) const {
+    return needsRowSums() ? rowSums + row * right.blocks : nullptr;
+  }
 
   ThreadMemory takeForThread(void *base) const {
     Scratch scratch(base);
@@ -235,7 +239,7 @@ private:
         int64_t some = std::min<int64_t>(kDotRows, rowCount - row);
         const float *sums[kDotRows] = {};
         for (int64_t j = 0; j != some; ++j)
-          sums[j] = rowSums + (firstRow + row + j) * right.blocks;
+          sums[j] = sumsAt(firstRow + row + j);
         vectors.codes.dots.dotRounded[some - 1](
             {&panel, dotRows + firstRow + row, needsRowSums() ? sums : nullptr,
              to + row * step, step});
@@ -272,7 +276,7 @@ private:
     bool areDots = hasDots && writeAllDots();
     for (int64_t row = 0; row != rows; ++row) {
       starts[row] = rowAt(row);
-      sums[row] = rowSums + row * right.blocks;
+      sums[row] = sumsAt(row);
       if (!areDots && needsRowSums())
         sumRow(row);
     }

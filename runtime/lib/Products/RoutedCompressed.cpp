@@ -88,6 +88,10 @@ private:
   };
 
   bool needsRowSums() const { return right.zeros.data || right.offsets.data; }
+  /// Of the blocks of a row, where they are needed.
+  const float *sumsAt(int64_t row) const {
+    return needsRowSums() ? rowSums + row * right.blocks : nullptr;
+  }
 
   ThreadMemory takeForThread(void *base) const {
     Scratch scratch(base);
@@ -120,7 +124,7 @@ private:
         for (int64_t j = 0; j != some; ++j) {
           int64_t row = own[first + j];
           starts[j] = rowAt(row);
-          sums[j] = rowSums + row * right.blocks;
+          sums[j] = sumsAt(row);
         }
         vectors.codes.skinny[some - 1](
             {&panel, starts, needsRowSums() ? sums : nullptr,
