@@ -198,8 +198,18 @@ def _onnx(task: Task) -> Path:
     path = task.folder / f"{task.name}.onnx"
     if not is_made(path):
         module, inputs = task.built.module, task.built.inputs
-        torch.onnx.export(module, (), path, kwargs=inputs, dynamo=True, verbose=False)
+        export = partial(torch.onnx.export, module, (), path, kwargs=inputs)
+        try:
+            export(dynamo=True, verbose=False)
+        except Exception as error:
+            _refused(error)
+            export(dynamo=False, input_names=list(inputs))
     return path
+
+
+def _refused(error: Exception) -> None:
+    """What a contender cannot take is said in its log, before another way is tried."""
+    print(f"another way, for {type(error).__name__}: {error}", flush=True)
 
 
 def onnxruntime(task: Task) -> Call:
@@ -217,18 +227,25 @@ def onnxruntime(task: Task) -> Call:
 def openvino(task: Task, precision: str = "f32") -> Call:
     import openvino  # type: ignore[import-not-found]
 
+    options = {
+        "INFERENCE_NUM_THREADS": task.threads,
+        "PERFORMANCE_HINT": "LATENCY",
+        "INFERENCE_PRECISION_HINT": precision,
+    }
     core = openvino.Core()
-    compiled = core.compile_model(
-        str(_onnx(task)),
-        "CPU",
-        {
-            "INFERENCE_NUM_THREADS": task.threads,
-            "PERFORMANCE_HINT": "LATENCY",
-            "INFERENCE_PRECISION_HINT": precision,
-        },
-    )
-    request = compiled.create_infer_request()
     inputs = {name: tensor.numpy() for name, tensor in task.built.inputs.items()}
+    try:
+        compiled = core.compile_model(str(_onnx(task)), "CPU", options)
+    except Exception as error:
+        _refused(error)
+        # What does not come through ONNX may come from torch without a detour.
+        module = task.built.module
+        with torch.no_grad():
+            exported = torch.export.export(module, (), kwargs=task.built.inputs)
+        model = openvino.convert_model(exported)
+        compiled = core.compile_model(model, "CPU", options)
+        inputs = dict(enumerate(inputs.values()))
+    request = compiled.create_infer_request()
     return lambda: next(iter(request.infer(inputs).values()))
 
 
@@ -274,6 +291,8 @@ CONTENDERS: dict[str, tuple[Callable[..., Call], tuple[str, ...]]] = {
     "engine-int8": (partial(engine, precision="int8"), ()),
     "engine-q8": (partial(engine, bits=8), ()),
     "engine-q4": (partial(engine, bits=4), ()),
+    "engine-q8-int8": (partial(engine, bits=8, precision="int8"), ()),
+    "engine-q4-int8": (partial(engine, bits=4, precision="int8"), ()),
     "command": (Command, ()),
     "command-bf16": (lambda task: Command(task, "--precision", "bf16"), ()),
     "command-int8": (lambda task: Command(task, "--precision", "int8"), ()),

@@ -61,6 +61,13 @@ def test_curves_are_drawn_where_they_belong() -> None:
             assert 59 <= float(y) <= 361
 
 
+def test_only_who_saves_multiplications_is_above_the_roof() -> None:
+    points = [("a", 10.0, 120.0), ("b", 20.0, 80.0)]
+    page.check_roof(points, 100.0, {"a"})
+    with pytest.raises(SystemExit, match="a: faster than the 100 GFLOP/s"):
+        page.check_roof(points, 100.0, set())
+
+
 def test_the_roofline_is_a_picture() -> None:
     text = plots.roofline([("a", 10.0, 50.0), ("b", 20.0, 80.0)], 100.0, 20.0)
     root = ElementTree.fromstring(text)
