@@ -54,6 +54,13 @@ static void readProgram(StringRef data) {
                          .takeError());
 }
 
+static void addToProgram(const SavedTensor &tensor) {
+  ProgramBuilder builder;
+  llvm::consumeError(
+      addWeight(builder, tensor.dtype, tensor.shape, memoryOf(tensor))
+          .takeError());
+}
+
 static void readPickle(StringRef data) {
   Bytes bytes = ownedBytes(
       zipOf({{"a/data.pkl", data}, {"a/data/0", "1234567890abcdef"}}));
@@ -62,9 +69,8 @@ static void readPickle(StringRef data) {
     llvm::consumeError(tensors.takeError());
     return;
   }
-  ProgramBuilder builder;
   for (const auto &[name, tensor] : *tensors)
-    llvm::consumeError(addWeight(builder, tensor).takeError());
+    addToProgram(tensor);
 }
 
 static void readConfig(StringRef data) {
@@ -76,9 +82,8 @@ static void readConfig(StringRef data) {
     llvm::consumeError(payload.takeError());
     return;
   }
-  ProgramBuilder builder;
   if (const SavedTensor *tensor = payload->find("w"))
-    llvm::consumeError(addWeight(builder, *tensor).takeError());
+    addToProgram(*tensor);
 }
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
