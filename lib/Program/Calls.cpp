@@ -265,11 +265,80 @@ llvm::Expected<Node *> CallBuilder::add(Graph &graph, StringRef name,
   return &call;
 }
 
-void CallBuilder::setResults(Node &call, ArrayRef<ValueInfo> results,
-                             bool returnsTuple) {
+/// What a schema says that a call returns: "2 values".
+static std::string describeResults(const OperatorSchema &schema) {
+  if (schema.returnsList)
+    return "a list";
+  if (schema.numResults == 0)
+    return "nothing";
+  return std::to_string(schema.numResults) +
+         (schema.numResults == 1 ? " value" : " values");
+}
+
+/// What torch recorded that a call returns.
+static std::string describeResults(ArrayRef<ValueInfo> results,
+                                   bool returnsTuple) {
+  if (returnsTuple)
+    return "a list of " + std::to_string(results.size());
+  return results.empty() ? "nothing" : "one value";
+}
+
+/// Whether a call may return so many values, in a list or not.
+static bool fitsCount(const OperatorSchema &schema, ArrayRef<ValueInfo> results,
+                      bool returnsTuple) {
+  if (schema.returnsList)
+    return returnsTuple;
+  if (schema.numResults == 0)
+    return llvm::all_of(results, [](const ValueInfo &info) {
+      return info.kind == ValueInfo::Kind::None;
+    });
+  return results.size() == schema.numResults &&
+         returnsTuple == (schema.numResults > 1);
+}
+
+/// Holds what torch recorded against the schema. Graphs can be edited, and a
+/// file may say anything.
+static llvm::Error checkResults(const Node &call, const Callee &callee,
+                                ArrayRef<ValueInfo> results,
+                                bool returnsTuple) {
+  // What calls others has results of its own among theirs.
+  if (!callee.schema || callee.wrapper.numArguments)
+    return llvm::Error::success();
+  const OperatorSchema &schema = *callee.schema;
+  auto refuse = [&](const Twine &what, const Twine &instead) {
+    return llvm::createStringError("call '" + call.name +
+                                   "': " + callee.op->printedName() +
+                                   " returns " + what + ", and not " + instead);
+  };
+  if (!fitsCount(schema, results, returnsTuple))
+    return refuse(describeResults(schema),
+                  describeResults(results, returnsTuple));
+  for (auto [position, info] : llvm::enumerate(results)) {
+    if (schema.results.empty())
+      break;
+    ParameterType type = schema.results[schema.returnsList ? 0 : position];
+    // The elements of the only result.
+    if (schema.returnsList)
+      type.isList = false;
+    if (!type.isResult(info))
+      return info.isTensor() ? refuse("something else", "a tensor")
+                             : refuse("a tensor", "something else");
+  }
+  return llvm::Error::success();
+}
+
+llvm::Error CallBuilder::setResults(Node &call, const Callee &callee,
+                                    ArrayRef<ValueInfo> results,
+                                    bool returnsTuple) {
+  if (llvm::Error error = checkResults(call, callee, results, returnsTuple))
+    return error;
+  static const ValueInfo kNothing;
+  if (results.empty() && !returnsTuple)
+    results = kNothing;
   size_t hidden = std::min<size_t>(numTokens.lookup(&call), results.size());
   call.results = builder.save(results.drop_front(hidden));
   call.returnsTuple = returnsTuple;
+  return llvm::Error::success();
 }
 
 void CallBuilder::setOutputs(Graph &graph, ArrayRef<Argument> values) {

@@ -77,6 +77,12 @@ std::vector<GivenArgument> ProgramReader::readArguments(JsonValue inputs,
   return given;
 }
 
+void ProgramReader::setResults(Node &call, const Callee &callee,
+                               ArrayRef<ValueInfo> results, bool returnsTuple) {
+  if (llvm::Error error = calls.setResults(call, callee, results, returnsTuple))
+    fail(std::move(error));
+}
+
 /// A node that picks a result of a call.
 void ProgramReader::addGetItem(Node &producer, unsigned index,
                                const std::string &name,
@@ -92,7 +98,7 @@ void ProgramReader::addGetItem(Node &producer, unsigned index,
   if (!added)
     return fail(added.takeError());
   Node &node = **added;
-  calls.setResults(node, infos, isTuple);
+  setResults(node, getItem, infos, isTuple);
   node.stackTrace = producer.stackTrace;
   node.module = producer.module;
   if (!scope->values.try_emplace(name, &node).second)
@@ -131,17 +137,7 @@ void ProgramReader::readResults(JsonValue json, Node &node,
     names.push_back(token["as_tensor"]["name"].string().value_or(""));
   ArrayRef<JsonValue> own = ArrayRef(outputs).drop_front(numTokens);
   bool isHigherOrder = callee.op->nameSpace == "higher_order" || numTokens != 0;
-  if (callee.schema && !numTokens && own.size() != callee.schema->numResults) {
-    fail(callee.op->printedName() + " returns " +
-         Twine(callee.schema->numResults) + " values, and not " +
-         Twine(own.size()));
-    return;
-  }
   bool isList = own.size() == 1 && own[0]["as_tensors"];
-  if (callee.schema && isList != callee.schema->returnsList) {
-    fail(callee.op->printedName() + " returns something else");
-    return;
-  }
   if (isList) {
     // Its elements are the results.
     for (JsonValue tensor : own[0]["as_tensors"].elements()) {
@@ -160,10 +156,6 @@ void ProgramReader::readResults(JsonValue json, Node &node,
       infos.push_back(infoOf(output, names.back()));
     }
   }
-  if (callee.schema && !numTokens && !isList)
-    for (auto [type, info] : llvm::zip(callee.schema->results, infos))
-      if (!type.isResult(info))
-        fail(callee.op->printedName() + " returns something else");
   if (hasFailed())
     return;
 
@@ -174,17 +166,16 @@ void ProgramReader::readResults(JsonValue json, Node &node,
                (names[0] == node.name || names[0].empty() ||
                 (!json["name"].isString() &&
                  json["is_hop_single_tensor_return"].boolean().value_or(true)));
+  setResults(node, callee, infos, /*returnsTuple=*/!isSingle);
+  if (hasFailed())
+    return;
   if (isSingle) {
-    if (infos.empty())
-      infos.emplace_back();
-    calls.setResults(node, infos, /*returnsTuple=*/false);
     const std::string &name =
         names.empty() || names[0].empty() ? node.name.str() : names[0];
     if (!scope->values.try_emplace(name, &node).second)
       fail("there are two values called '" + name + "'");
     return;
   }
-  calls.setResults(node, infos, /*returnsTuple=*/true);
   for (auto [position, name] : llvm::enumerate(names)) {
     if (position >= numTokens && !isList && outputs[position]["as_tensors"])
       addListItem(node, position, outputs[position]["as_tensors"]);

@@ -62,6 +62,8 @@ private:
   void readPlaceholder(JsonValue json, llvm::StringRef constantName);
   void readNode(JsonValue json);
   void readResults(JsonValue json, Node &node, const Callee &callee);
+  void setResults(Node &call, const Callee &callee,
+                  llvm::ArrayRef<ValueInfo> results, bool returnsTuple);
   void addGetItem(Node &producer, unsigned index, const std::string &name,
                   llvm::ArrayRef<ValueInfo> infos, bool isTuple);
   void addListItem(Node &producer, unsigned index, JsonValue list);

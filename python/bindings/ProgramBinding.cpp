@@ -106,7 +106,8 @@ public:
     Node &node = *bindings::unwrap(
         calls.add(*graphs.back(), textOf(name), operators[op], given));
     bool isTuple = false;
-    calls.setResults(node, decodeInfos(value.ptr(), isTuple), isTuple);
+    SmallVector<ValueInfo> results = decodeInfos(value.ptr(), isTuple);
+    raise(calls.setResults(node, operators[op], results, isTuple));
     remember(node, value);
     if (!stackTrace.is_none())
       node.stackTrace = sharedText(stackTrace.ptr());

@@ -43,6 +43,11 @@ protected:
         name, getItem,
         {{{}, Argument::node(&call)}, {{}, Argument::integer(position)}});
   }
+  void setResults(Node &call, const Callee &callee,
+                  std::vector<ValueInfo> results) {
+    llvm::cantFail(
+        calls.setResults(call, callee, results, /*returnsTuple=*/true));
+  }
   /// What is said of a call of the second version.
   std::string refusal(const Callee &callee, const Given &given) {
     llvm::Expected<Node *> added = calls.add(graph, "call", callee, given);
@@ -63,7 +68,7 @@ TEST_F(CallsTest, TokensAreNoValues) {
   EXPECT_EQ(callee.wrapper.numArguments, 2U);
   Node &call = add("call", callee, {{{}, ref(x)}});
   ValueInfo token, value = tensorInfo();
-  calls.setResults(call, {token, value, value}, /*returnsTuple=*/true);
+  setResults(call, callee, {token, value, value});
   EXPECT_EQ(call.callee->printedName(), "lib.f.default");
   EXPECT_EQ(call.results.size(), 2U);
   EXPECT_TRUE(call.returnsTuple);
@@ -87,7 +92,7 @@ TEST_F(CallsTest, OtherCallsHaveNoTokens) {
                 parseSchema("lib::f(Tensor x) -> (Tensor, Tensor)", builder));
   Node &call = add("call", callee, {{{}, ref(x)}});
   ValueInfo value = tensorInfo();
-  calls.setResults(call, {value, value}, /*returnsTuple=*/true);
+  setResults(call, callee, {value, value});
   Node &first = pick("first", call, 0);
   EXPECT_FALSE(calls.isToken(first));
   EXPECT_EQ(first.arguments[1].asInt(), 0);
@@ -165,7 +170,7 @@ TEST_F(CallsTest, PickedResultsAreThere) {
       addCallee(builder, "lib", "f.default",
                 parseSchema("lib::f(Tensor x) -> (Tensor, Tensor)", builder));
   Node &call = add("tuple", callee, {{{}, ref(x)}});
-  calls.setResults(call, {tensorInfo(), tensorInfo()}, /*returnsTuple=*/true);
+  setResults(call, callee, {tensorInfo(), tensorInfo()});
   auto at = [](int64_t position) { return Argument::integer(position); };
   EXPECT_EQ(pick("last", call, -1).arguments[1].asInt(), -1);
   std::vector<Given> wrong = {{{{}, ref(&call)}, {{}, at(2)}},
@@ -179,12 +184,81 @@ TEST_F(CallsTest, PickedResultsAreThere) {
               "call 'call': a result that there is not");
 }
 
+TEST_F(CallsTest, ResultsAreThoseOfTheSchema) {
+  ValueInfo tensor = tensorInfo(), number, nothing;
+  number.kind = ValueInfo::Kind::SymInt;
+  using Infos = std::vector<ValueInfo>;
+  auto refusalOf = [&](const char *returns, const Infos &results,
+                       bool returnsTuple) {
+    std::string schema = std::string("lib::f(Tensor x) -> ") + returns;
+    Callee callee = addCallee(builder, "lib", "f.default",
+                              parseSchema(builder.save(schema), builder));
+    Node &call = add("call", callee, {{{}, ref(x)}});
+    std::string message =
+        llvm::toString(calls.setResults(call, callee, results, returnsTuple));
+    if (message.empty()) {
+      EXPECT_EQ(call.returnsTuple, returnsTuple);
+      EXPECT_EQ(call.results.size(),
+                std::max<size_t>(results.size(), returnsTuple ? 0 : 1));
+    }
+    return message;
+  };
+  struct Case {
+    const char *returns;
+    Infos results;
+    bool returnsTuple;
+    const char *message;
+  };
+  for (const Case &each : std::initializer_list<Case>{
+           {"Tensor", {tensor}, false, ""},
+           {"Tensor", {nothing}, false, ""},
+           {"SymInt", {number}, false, ""},
+           {"Any", {tensor}, false, ""},
+           {"()", {}, false, ""},
+           {"()", {nothing}, false, ""},
+           {"(Tensor, SymInt)", {tensor, number}, true, ""},
+           {"(Tensor, Tensor[])", {tensor, nothing}, true, ""},
+           {"Tensor[]", {tensor, tensor}, true, ""},
+           {"Tensor[]", {}, true, ""},
+           {"Tensor", {}, false, "1 value, and not nothing"},
+           {"Tensor", {tensor}, true, "1 value, and not a list of 1"},
+           {"Tensor", {tensor, tensor}, true, "1 value, and not a list of 2"},
+           {"()", {tensor}, false, "nothing, and not one value"},
+           {"(Tensor, Tensor)", {tensor}, false, "2 values, and not one value"},
+           {"(Tensor, Tensor)", {}, true, "2 values, and not a list of 0"},
+           {"Tensor[]", {tensor}, false, "a list, and not one value"},
+           {"Tensor", {number}, false, "a tensor, and not something else"},
+           {"SymInt", {tensor}, false, "something else, and not a tensor"},
+           {"(Tensor, SymInt)",
+            {tensor, tensor},
+            true,
+            "something else, and not a tensor"},
+           {"Tensor[]",
+            {tensor, number},
+            true,
+            "a tensor, and not something else"},
+       }) {
+    std::string wanted = each.message;
+    if (!wanted.empty())
+      wanted = "call 'call': lib.f.default returns " + wanted;
+    EXPECT_EQ(refusalOf(each.returns, each.results, each.returnsTuple), wanted)
+        << each.returns;
+  }
+}
+
+TEST_F(CallsTest, WhatCallsOthersHasResultsOfItsOwn) {
+  Callee callee = wrapped("auto_functionalized", "lib::f(Tensor(a!) x) -> ()");
+  Node &call = add("call", callee, {{"x", ref(x)}});
+  setResults(call, callee, {ValueInfo(), tensorInfo()});
+  EXPECT_EQ(call.results.size(), 2U);
+}
+
 TEST_F(CallsTest, FunctionsOnNumbersAreGivenNumbers) {
   Callee callee =
       addCallee(builder, "lib", "f.default",
                 parseSchema("lib::f(Tensor x) -> (Tensor, Tensor)", builder));
   Node &tuple = add("tuple", callee, {{{}, ref(x)}});
-  calls.setResults(tuple, {tensorInfo(), tensorInfo()}, /*returnsTuple=*/true);
+  setResults(tuple, callee, {tensorInfo(), tensorInfo()});
   Argument one = Argument::integer(1), text = Argument::string("1");
   Argument numbers = Argument::list(builder.save({one, ref(x)}));
   Argument texts = Argument::list(builder.save({one, text}));

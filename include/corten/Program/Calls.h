@@ -67,9 +67,12 @@ public:
   llvm::Expected<Node *> add(Graph &graph, llvm::StringRef name,
                              const Callee &callee,
                              llvm::ArrayRef<GivenArgument> given);
-  /// Says which results torch recorded for a call, those of a wrapper too.
-  void setResults(Node &call, llvm::ArrayRef<ValueInfo> results,
-                  bool returnsTuple);
+  /// Says which results torch recorded for a call of `callee`, those of a
+  /// wrapper too; none are one that is not there. Fails for those that no
+  /// operator with this schema returns: of another number or kind, a list in
+  /// place of a value.
+  llvm::Error setResults(Node &call, const Callee &callee,
+                         llvm::ArrayRef<ValueInfo> results, bool returnsTuple);
   bool isToken(const Node &node) const { return tokens.contains(&node); }
   /// What a graph returns as torch has it, tokens too.
   void setOutputs(Graph &graph, llvm::ArrayRef<Argument> values);

@@ -246,6 +246,33 @@ def test_an_argument_of_the_wrong_kind(value):
 
 
 @pytest.mark.parametrize(
+    ("target", "change", "message"),
+    [
+        ("relu.default", lambda value: (value,), "1 value, and not a list of 1"),
+        ("relu.default", lambda _: 3, "a tensor, and not something else"),
+        ("topk.default", lambda value: value[0], "2 values, and not one value"),
+        ("topk.default", lambda value: (*value, value[0]), "2 values, and not a li"),
+        ("split.Tensor", lambda value: value[0], "a list, and not one value"),
+    ],
+)
+def test_results_are_those_of_the_operator(target, change, message):
+    """A pass over the graph may say something else of a call."""
+
+    class Calls(torch.nn.Module):
+        def forward(self, x):
+            values, places = x.relu().topk(2)
+            first, _ = values.split(1, dim=1)
+            return first, places
+
+    program = torch.export.export(Calls(), (torch.randn(3, 4),))
+    call = next(node for node in program.graph.nodes if str(node.target)[5:] == target)
+    call.meta["val"] = change(call.meta["val"])
+    message = f"call '{call.name}': aten.{target} returns {message}"
+    with pytest.raises(ValueError, match=message):
+        TorchConverter().add_exported_program(program, decompose=True)
+
+
+@pytest.mark.parametrize(
     ("target", "arguments", "message"),
     [
         ("getitem", lambda call: (*call.args[:1], 2), "a result that there is not"),

@@ -303,7 +303,7 @@ def _gradient(program):
         (_drop_argument, "the argument 'weight' of aten.linear.default is missing"),
         (_unknown_argument, "an argument of the unknown kind 'as_something'"),
         (_two_values, "two values called 'x'"),
-        (_too_many_results, "aten.linear.default returns 1 values, and not 2"),
+        (_too_many_results, "linear.default returns 1 value, and not a list of 2"),
         (_negative_size, "a negative size"),
         (_other_shape, "the weight 'linear.weight' is float32["),
         (_unknown_dtype, "a tensor without type or shape"),
