@@ -5,6 +5,9 @@
 #include "corten/Program/QuantizedLinear.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/MathExtras.h"
+
+#include <limits>
 
 using namespace corten;
 using llvm::Twine;
@@ -101,6 +104,45 @@ llvm::Error corten::checkSignature(const Program &program) {
   return checkOutputs(program);
 }
 
+/// An error about a result of a node, with the user's line where it is known.
+static llvm::Error refuse(const Node &node, const Twine &what,
+                          const Twine &remedy) {
+  bool isCall = node.kind == Node::Kind::Call;
+  std::string text =
+      ((isCall ? "call '" : "'") + node.name + "': " + what).str();
+  if (SourceLocation source = node.source(); source.isKnown())
+    text += ("\n  at " + source.file + ":" + Twine(source.line)).str();
+  return llvm::createStringError(text + "\nFix: " + remedy);
+}
+
+llvm::Error corten::checkExtents(const Node &node) {
+  constexpr int64_t kMaxExtent = std::numeric_limits<int32_t>::max();
+  constexpr int64_t kMaxElements = int64_t{1} << 48;
+  for (const ValueInfo &info : node.results) {
+    if (!info.isTensor())
+      continue;
+    int64_t count = 1;
+    for (Size size : info.sizes) {
+      if (size.isDynamic())
+        continue;
+      if (size.get() < 0)
+        return refuse(node, "a size of " + Twine(size.get()),
+                      "export the program anew: no tensor has such a shape.");
+      if (size.get() > kMaxExtent)
+        return refuse(node,
+                      "a size of " + Twine(size.get()) +
+                          ", and Core AI counts in 32 bits",
+                      "split the tensor into parts whose extents are at most " +
+                          Twine(kMaxExtent) + ".");
+      if (size.get() != 0 &&
+          (llvm::MulOverflow(count, size.get(), count) || count > kMaxElements))
+        return refuse(node, "a tensor that is larger than any memory",
+                      "export the program with smaller inputs.");
+    }
+  }
+  return llvm::Error::success();
+}
+
 //===----------------------------------------------------------------------===//
 // Passes
 //===----------------------------------------------------------------------===//
@@ -124,6 +166,9 @@ llvm::ArrayRef<ProgramPass> corten::finishingPasses() {
 llvm::Expected<std::unique_ptr<Program>> ProgramBuilder::finish() {
   if (llvm::Error error = checkSignature(*program))
     return error;
+  for (const Node &node : program->nodes)
+    if (llvm::Error error = checkExtents(node))
+      return error;
   for (const ProgramPass &pass : finishingPasses())
     pass.run(*this);
   return std::move(program);

@@ -2,6 +2,8 @@
 
 #include "corten/Program/Weights.h"
 
+#include "corten/Program/Finish.h"
+
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVectorExtras.h"
 #include "llvm/Support/raw_ostream.h"
@@ -258,6 +260,9 @@ llvm::Expected<AddedWeight> ProgramWeights::add(ProgramBuilder &builder,
                                                 bool isState,
                                                 const ProgramTensor *tensor) {
   const ValueInfo &info = placeholder.info();
+  // Strides are products of extents.
+  if (llvm::Error error = checkExtents(placeholder))
+    return error;
   if (isFromFolder(name, isState, tensor && tensor->hasData))
     return addFromFolder(builder, name, info, isState);
   if (!tensor)

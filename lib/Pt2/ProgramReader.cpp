@@ -11,10 +11,7 @@
 #include "llvm/ADT/SmallVectorExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
-#include "llvm/Support/MathExtras.h"
 #include "llvm/Support/SaveAndRestore.h"
-
-#include <limits>
 
 using namespace corten;
 using namespace corten::pt2;
@@ -52,14 +49,8 @@ std::pair<std::string, JsonValue> pt2::alternativeOf(JsonValue json) {
 //===----------------------------------------------------------------------===//
 
 Size ProgramReader::readSize(JsonValue json) {
-  if (std::optional<int64_t> value = json["as_int"].integer()) {
-    if (*value < 0)
-      fail("a negative size");
-    // Core AI counts in 32 bits.
-    if (*value > std::numeric_limits<int32_t>::max())
-      fail("a size of " + Twine(*value));
+  if (std::optional<int64_t> value = json["as_int"].integer())
     return {*value};
-  }
   std::string text = textOf(json["as_expr"]["expr_str"], "size");
   auto [known, isNew] = symbols.try_emplace(text);
   if (isNew)
@@ -82,13 +73,6 @@ ValueInfo ProgramReader::tensorInfo(JsonValue meta) {
   for (JsonValue size : meta["sizes"].elements())
     sizes.push_back(readSize(size));
   info.sizes = builder.save(sizes);
-  // Products of some of the extents of a tensor never overflow.
-  constexpr int64_t kMaxElements = int64_t{1} << 48;
-  int64_t count = 1;
-  for (Size size : sizes)
-    if (!size.isDynamic() && size.get() != 0 &&
-        (llvm::MulOverflow(count, size.get(), count) || count > kMaxElements))
-      fail("a tensor that is larger than any memory");
   return info;
 }
 

@@ -6,6 +6,8 @@
 
 #include "gtest/gtest.h"
 
+#include <limits>
+
 using namespace corten;
 
 namespace {
@@ -111,6 +113,44 @@ TEST(FinishTest, StateThatIsNewIsStateOfSomething) {
   draft.output(Out::UserOutput);
   draft.output(Out::BufferMutation);
   EXPECT_EQ(draft.finish(), "an output is the new value of nothing");
+}
+
+TEST(FinishTest, ExtentsAreThoseOfTensors) {
+  auto finish = [](llvm::ArrayRef<Size> sizes, bool isCall) {
+    Draft draft;
+    draft.output(Out::UserOutput);
+    Node *node = draft.a;
+    if (isCall) {
+      node = &draft.builder.addNode(draft.builder.mainGraph(), Node::Kind::Call,
+                                    "full");
+      node->callee = draft.builder.addOperator("aten", "full.default", {});
+      node->stackTrace = "File \"model.py\", line 7, in forward\n    x";
+    }
+    ValueInfo info;
+    info.kind = ValueInfo::Kind::Tensor;
+    info.sizes = draft.builder.save(sizes);
+    node->results = draft.builder.save(info);
+    return draft.finish();
+  };
+  constexpr int64_t kLargest = std::numeric_limits<int32_t>::max();
+  EXPECT_EQ(finish({kLargest, 1 << 17}, true), "");
+  EXPECT_EQ(finish({0, kLargest, 1 << 17, 1}, true), "");
+  // Its number is no extent.
+  EXPECT_EQ(finish({Size::symbolic(3000000000U), 2}, true), "");
+  EXPECT_EQ(finish({2, kLargest + 1}, true),
+            "call 'full': a size of 2147483648, and Core AI counts in 32 bits\n"
+            "  at model.py:7\n"
+            "Fix: split the tensor into parts whose extents are at most "
+            "2147483647.");
+  EXPECT_EQ(finish({-3}, false),
+            "'a': a size of -3\n"
+            "Fix: export the program anew: no tensor has such a shape.");
+  EXPECT_EQ(finish({kLargest, 0, kLargest}, false),
+            "'a': a tensor that is larger than any memory\n"
+            "Fix: export the program with smaller inputs.");
+  EXPECT_EQ(finish({kLargest, kLargest, kLargest, kLargest}, false),
+            "'a': a tensor that is larger than any memory\n"
+            "Fix: export the program with smaller inputs.");
 }
 
 /// mul(mm(x, to(t(a))), b) with weights that are numbers is no layer.

@@ -158,6 +158,9 @@ TEST_F(WeightsTest, TypesAndShapesAreThoseOfTheGraph) {
   }();
   EXPECT_NE(error(other).find("but was exported as int8[2]"),
             std::string::npos);
+  EXPECT_EQ(error(input("large", {0, 1LL << 40}))
+                .find("'large': a size of 1099511627776, and Core AI"),
+            0U);
   // Bits that are packed stand for whole bytes.
   tensor.dtype = ScalarType::Int4;
   EXPECT_EQ(error(other), "");

@@ -21,6 +21,11 @@ struct ProgramPass {
 /// What ProgramBuilder::finish() does to a program, in this order.
 llvm::ArrayRef<ProgramPass> finishingPasses();
 
+/// Checks that the extents of a node's results are those of tensors: none is
+/// negative, each can be counted in 32 bits, as Core AI does, and products of
+/// some of those of a tensor never overflow.
+llvm::Error checkExtents(const Node &node);
+
 /// Checks that the signature is that of the main graph: it describes every
 /// input once and every output in order, and new values of state stand where
 /// their names are looked for: before returned values, first those of

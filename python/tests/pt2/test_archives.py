@@ -304,7 +304,7 @@ def _gradient(program):
         (_unknown_argument, "an argument of the unknown kind 'as_something'"),
         (_two_values, "two values called 'x'"),
         (_too_many_results, "linear.default returns 1 value, and not a list of 2"),
-        (_negative_size, "a negative size"),
+        (_negative_size, "'x': a size of -3\nFix: export the program anew"),
         (_other_shape, "the weight 'linear.weight' is float32["),
         (_unknown_dtype, "a tensor without type or shape"),
         (_no_graphs, "the arguments of higher_order.cond are of the wrong types"),

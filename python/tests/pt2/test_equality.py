@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 import torch
-from pt2.pairs import assert_same, by_file
+from pt2.pairs import assert_same, by_file, by_walk
 from support.zoo import ZOO
 
 from coreai_torch import get_decomp_table
@@ -200,3 +200,26 @@ def test_automatic_casts(tmp_path):
         by_file(tmp_path / "model.pt2")
     exported = exported.run_decompositions(get_decomp_table())
     assert_same(exported, tmp_path / "model.pt2", decompose=False)
+
+
+class Flattened(torch.nn.Module):
+    def forward(self, x):
+        return x.flatten()
+
+
+@pytest.mark.parametrize("decompose", [False, True])
+def test_sizes_that_cannot_be_counted(tmp_path, decompose):
+    """Both refuse it, in the same words; no memory is needed for either."""
+    path = tmp_path / "model.pt2"
+    exported = _export(Flattened(), (torch.empty(1 << 16, 1 << 16, device="meta"),))
+    if not decompose:
+        exported = exported.run_decompositions(get_decomp_table())
+    torch.export.save(exported, path)
+    with pytest.raises(
+        ValueError, match=r"a size of 4294967296, and Core AI"
+    ) as walked:
+        by_walk(exported, decompose)
+    with pytest.raises(ValueError, match=r"a size of 4294967296, and Core AI") as read:
+        by_file(path)
+    assert str(read.value) == f"'{path}': {walked.value}"
+    assert f"\n  at {__file__}:" in str(walked.value)
