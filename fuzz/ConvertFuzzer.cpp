@@ -60,7 +60,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
   std::string text(reinterpret_cast<const char *>(bytes), size);
   llvm::Expected<std::unique_ptr<Program>> program =
       readGraph(text, kMaxWeightBytes, [](const Operator &op) {
-        return !op.mutates && hasLowering(op.nameSpace, op.name);
+        return hasLowering(op.nameSpace, op.name);
       });
   if (!program) {
     llvm::consumeError(program.takeError());

@@ -19,8 +19,8 @@ using namespace corten;
 using namespace corten::pt2;
 using llvm::StringRef;
 
-/// Operators whose names end in an underscore write.
-static bool isFunctional(const Operator &op) { return !op.mutates; }
+/// What writes is functionalized.
+static bool hasLowering(const Operator &) { return true; }
 
 static void readArchive(StringRef data) {
   Bytes bytes = ownedBytes(data);
@@ -30,7 +30,7 @@ static void readArchive(StringRef data) {
     return;
   }
   for (const std::string &model : file->models())
-    llvm::consumeError(file->read(model, isFunctional).takeError());
+    llvm::consumeError(file->read(model, hasLowering).takeError());
 }
 
 static void readProgram(StringRef data) {
@@ -50,7 +50,7 @@ static void readProgram(StringRef data) {
       Payload::fromConfig(llvm::cantFail(std::move(archive)), "config", "");
   Payload tensors = llvm::cantFail(std::move(payload));
   llvm::consumeError(ProgramReader(tensors, tensors)
-                         .read(document->root(), isFunctional)
+                         .read(document->root(), hasLowering)
                          .takeError());
 }
 

@@ -49,6 +49,33 @@ bool corten::writesNothing(StringRef name) {
   return viewKindOf(op) == ViewKind::Whole;
 }
 
+bool corten::isRegion(const Operator &op) {
+  return op.nameSpace == "higher_order" &&
+         llvm::is_contained(
+             {"wrap_with_set_grad_enabled", "wrap_with_autocast"}, op.name);
+}
+
+bool corten::isDecomposed(
+    ProgramBuilder &builder,
+    llvm::function_ref<bool(const Operator &)> hasLowering) {
+  llvm::DenseMap<const Operator *, bool> known;
+  auto isLeft = [&](const Operator &op) {
+    auto [entry, isNew] = known.try_emplace(&op, false);
+    if (isNew)
+      entry->second = !op.mutates && !isRegion(op) && hasLowering(op);
+    return entry->second;
+  };
+  auto isPlain = [&](const Node *node) {
+    return node->kind != Node::Kind::Call ||
+           (isLeft(*node->callee) &&
+            (!node->sharesMemory || isLeftByDecomposition(*node->callee)));
+  };
+  return llvm::all_of(builder.mainGraph().nodes, isPlain) &&
+         llvm::all_of(builder.subgraphs(), [&](const Graph &graph) {
+           return llvm::all_of(graph.nodes, isPlain);
+         });
+}
+
 //===----------------------------------------------------------------------===//
 // The pass
 //===----------------------------------------------------------------------===//
@@ -218,9 +245,7 @@ static bool isFalse(const Argument &argument) {
 
 bool Functionalizer::rewriteCall(const Node *node) {
   const Operator &op = *node->callee;
-  if (op.nameSpace == "higher_order" &&
-      (op.name == "wrap_with_set_grad_enabled" ||
-       op.name == "wrap_with_autocast"))
+  if (isRegion(op))
     return dissolve(node);
   if (isPick(*node))
     return rewriteGetitem(node);

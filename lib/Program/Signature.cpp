@@ -99,13 +99,7 @@ llvm::Error SignatureBuilder::addOutput(const RecordedOutput &output) {
   return llvm::Error::success();
 }
 
-llvm::Error SignatureBuilder::finish() {
-  if (llvm::Error error = weights.check())
-    return error;
-  return checkSignature(builder.building());
-}
-
-llvm::Error corten::checkObjects(const Program &program) {
+static llvm::Error checkObjects(const Program &program) {
   llvm::DenseMap<const Node *, StringRef> objects;
   for (const InputSpec &input : program.inputs)
     if (input.kind == InputSpec::Kind::CustomObject)
@@ -123,4 +117,14 @@ llvm::Error corten::checkObjects(const Program &program) {
           "', an object of a class of its own, which has no form in an asset");
   }
   return llvm::Error::success();
+}
+
+llvm::Error SignatureBuilder::finish(Purpose purpose) {
+  if (llvm::Error error = weights.check())
+    return error;
+  if (llvm::Error error = checkSignature(builder.building()))
+    return error;
+  if (purpose == Purpose::Looking)
+    return llvm::Error::success();
+  return checkObjects(builder.building());
 }

@@ -23,6 +23,10 @@ bool corten::isSometimesView(const Operator &op) {
   return op.nameSpace == "aten" && names.contains(op.name);
 }
 
+bool corten::isLeftByDecomposition(const Operator &op) {
+  return op.nameSpace == "aten" && op.name == "type_as.default";
+}
+
 ViewKind corten::viewKindOf(const Operator &op) {
   if (op.nameSpace != "aten")
     return ViewKind::None;

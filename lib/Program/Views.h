@@ -43,6 +43,9 @@ ViewKind viewKindOf(const Operator &op);
 /// Whether a call returns a view only where it can, and a copy elsewhere.
 bool isSometimesView(const Operator &op);
 
+/// Whether decomposed programs have calls of such an operator too.
+bool isLeftByDecomposition(const Operator &op);
+
 /// In-place operators that change what a tensor is rather than what it holds,
 /// or that write to a second tensor.
 bool isIrregular(llvm::StringRef name);

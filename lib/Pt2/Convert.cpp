@@ -28,9 +28,7 @@ corten::readPt2(const Pt2File &file, const Pt2EntryPoint &entryPoint,
                        : ", and no '" + model + "'"));
   llvm::Expected<std::unique_ptr<Program>> program = file.read(
       model,
-      [](const Operator &op) {
-        return !op.mutates && hasLowering(op.nameSpace, op.name);
-      },
+      [](const Operator &op) { return hasLowering(op.nameSpace, op.name); },
       named, needsData);
   if (!program)
     return llvm::createStringError("'" + entryPoint.file +

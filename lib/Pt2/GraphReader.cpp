@@ -111,10 +111,10 @@ static Payload makeUpWeights(JsonValue program, size_t maxBytes) {
 
 llvm::Expected<std::unique_ptr<Program>>
 pt2::readGraph(StringRef json, size_t maxWeightBytes,
-               llvm::function_ref<bool(const Operator &)> isFunctional) {
+               llvm::function_ref<bool(const Operator &)> hasLowering) {
   llvm::Expected<JsonDocument> document = JsonDocument::parse(json);
   if (!document)
     return document.takeError();
   Payload weights = makeUpWeights(document->root(), maxWeightBytes);
-  return ProgramReader(weights, weights).read(document->root(), isFunctional);
+  return ProgramReader(weights, weights).read(document->root(), hasLowering);
 }

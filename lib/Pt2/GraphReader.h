@@ -20,7 +20,7 @@ namespace corten::pt2 {
 /// missing, as they are in an archive that was cut short.
 llvm::Expected<std::unique_ptr<Program>>
 readGraph(llvm::StringRef json, size_t maxWeightBytes,
-          llvm::function_ref<bool(const Operator &)> isFunctional);
+          llvm::function_ref<bool(const Operator &)> hasLowering);
 
 } // namespace corten::pt2
 

@@ -273,7 +273,6 @@ void ProgramReader::readNode(JsonValue json) {
   if (llvm::Error error = resolveMemory(
           node, [&](const Node &tensor) { return layoutOf(tensor); }))
     fail(std::move(error));
-  hasViews |= node.sharesMemory && node.callee->name != "type_as.default";
 }
 
 //===----------------------------------------------------------------------===//

@@ -382,7 +382,7 @@ void ProgramReader::readOutput(JsonValue json) {
     fail(std::move(error));
 }
 
-void ProgramReader::readSignature(JsonValue json) {
+void ProgramReader::readSignature(JsonValue json, Purpose purpose) {
   if (!json["input_specs"].isArray() || !json["output_specs"].isArray()) {
     fail("a program without a signature");
     return;
@@ -401,7 +401,7 @@ void ProgramReader::readSignature(JsonValue json) {
       return;
   }
   // What comes before the program is finished relies on it.
-  if (llvm::Error error = signature.finish())
+  if (llvm::Error error = signature.finish(purpose))
     fail(std::move(error));
 }
 
@@ -430,8 +430,9 @@ void ProgramReader::checkVersion(JsonValue root) {
 
 llvm::Expected<std::unique_ptr<Program>>
 ProgramReader::read(JsonValue root,
-                    llvm::function_ref<bool(const Operator &)> isFunctional) {
+                    llvm::function_ref<bool(const Operator &)> hasLowering) {
   checkVersion(root);
+  auto purpose = hasLowering ? Purpose::Conversion : Purpose::Looking;
   JsonValue module = root["graph_module"];
   if (!hasFailed()) {
     // The signature speaks of values of the graph.
@@ -441,28 +442,12 @@ ProgramReader::read(JsonValue root,
     readGraph(json, top, specs["input_specs"]);
     llvm::SaveAndRestore here(scope, &top);
     if (!hasFailed())
-      readSignature(specs);
+      readSignature(specs, purpose);
     readRanges(root["range_constraints"]);
   }
   if (llvm::Error error = problem.take())
     return error;
-  if (!isFunctional)
-    return builder.finish();
-  if (llvm::Error error = checkObjects(builder.building()))
-    return error;
-
-  // A decomposition leaves no regions without gradients or with automatic
-  // casts, and no operators that may return what they are given, but for one.
-  auto isLeft = [&](const Operator &op) {
-    return isFunctional(op) && !(op.nameSpace == "higher_order" &&
-                                 op.name.starts_with("wrap_with_"));
-  };
-  bool isDecomposed = llvm::all_of(callees,
-                                   [&](const auto &entry) {
-                                     return isLeft(*entry.second.op);
-                                   }) &&
-                      !hasViews;
-  if (!isDecomposed) {
+  if (hasLowering && !isDecomposed(builder, hasLowering)) {
     builder.setIsDecomposed(false);
     if (std::optional<Obstacle> obstacle = functionalize(builder))
       return llvm::createStringError(

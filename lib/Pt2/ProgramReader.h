@@ -38,7 +38,7 @@ public:
         calls(builder), signature(builder, chosen) {}
 
   llvm::Expected<std::unique_ptr<Program>>
-  read(JsonValue root, llvm::function_ref<bool(const Operator &)> isFunctional);
+  read(JsonValue root, llvm::function_ref<bool(const Operator &)> hasLowering);
 
 private:
   /// What the names in a graph mean.
@@ -89,7 +89,7 @@ private:
   std::string textOf(JsonValue json, llvm::StringRef what);
 
   // The signature.
-  void readSignature(JsonValue signature);
+  void readSignature(JsonValue json, Purpose purpose);
   void readInput(JsonValue json);
   void readOutput(JsonValue json);
   void readRanges(JsonValue ranges);
@@ -115,8 +115,6 @@ private:
   llvm::StringMap<unsigned> symbols;
   llvm::StringMap<llvm::StringRef> stackTraces;
   llvm::StringMap<const ModuleFrame *> moduleStacks;
-  /// Some call returned a view where a decomposition would leave none.
-  bool hasViews = false;
   /// For calls without a name.
   llvm::StringMap<unsigned> generatedNames;
 };

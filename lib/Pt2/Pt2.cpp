@@ -117,7 +117,7 @@ static llvm::Expected<ModelText> readModel(const TorchArchive &archive,
 
 llvm::Expected<std::unique_ptr<Program>>
 Pt2File::read(StringRef model,
-              llvm::function_ref<bool(const Operator &)> isFunctional,
+              llvm::function_ref<bool(const Operator &)> hasLowering,
               NamedWeights *named, bool needsData) const {
   llvm::Expected<ModelText> program = readModel(*archive, model);
   if (!program)
@@ -131,7 +131,7 @@ Pt2File::read(StringRef model,
   if (!constants)
     return constants.takeError();
   return ProgramReader(*weights, *constants, named, needsData)
-      .read(program->root(), isFunctional);
+      .read(program->root(), hasLowering);
 }
 
 llvm::Expected<Pt2Versions> Pt2File::versions(StringRef model) const {

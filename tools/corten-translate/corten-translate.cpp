@@ -48,7 +48,7 @@ convertText(StringRef text) {
   constexpr size_t kMaxWeightBytes = size_t{1} << 28;
   llvm::Expected<std::unique_ptr<Program>> program =
       pt2::readGraph(written->json, kMaxWeightBytes, [](const Operator &op) {
-        return !op.mutates && hasLowering(op.nameSpace, op.name);
+        return hasLowering(op.nameSpace, op.name);
       });
   if (!program)
     return program.takeError();

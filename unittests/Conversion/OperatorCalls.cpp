@@ -160,7 +160,7 @@ size_t corten::forEachSeed(llvm::function_ref<void(Program &)> visit) {
   for (llvm::line_iterator line(**seeds); !line.is_at_eof(); ++line) {
     llvm::Expected<std::unique_ptr<Program>> program =
         readGraph(*line, /*maxWeightBytes=*/1 << 16, [](const Operator &op) {
-          return !op.mutates && hasLowering(op.nameSpace, op.name);
+          return hasLowering(op.nameSpace, op.name);
         });
     if (!program) {
       // Some are there to be refused.

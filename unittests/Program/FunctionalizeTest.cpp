@@ -524,6 +524,37 @@ TEST_F(FunctionalizeTest, RefusesWritesToAndFromWhatIsNoTensor) {
                           "else than a tensor to one");
 }
 
+TEST(DecomposedTest, WhatADecompositionLeaves) {
+  struct Case {
+    const char *nameSpace, *name;
+    bool mutates, sharesMemory, isDecomposed;
+  };
+  for (const Case &each : std::initializer_list<Case>{
+           {"aten", "relu.default", false, false, true},
+           {"aten", "linear.default", false, false, false},
+           {"aten", "relu.default", true, false, false},
+           {"aten", "reshape.default", false, false, true},
+           {"aten", "reshape.default", false, true, false},
+           {"aten", "type_as.default", false, true, true},
+           {"higher_order", "wrap_with_autocast", false, false, false},
+       })
+    for (bool isNested : {false, true}) {
+      ProgramBuilder builder;
+      Graph &graph =
+          isNested ? builder.addSubgraph("branch") : builder.mainGraph();
+      builder.addNode(graph, Node::Kind::Placeholder, "x");
+      Node &call = builder.addNode(graph, Node::Kind::Call, "y");
+      call.callee =
+          builder.addOperator(each.nameSpace, each.name, {}, each.mutates);
+      call.sharesMemory = each.sharesMemory;
+      auto hasLowering = [](const Operator &op) {
+        return op.name != "linear.default";
+      };
+      EXPECT_EQ(isDecomposed(builder, hasLowering), each.isDecomposed)
+          << each.name;
+    }
+}
+
 /// A chain of views takes no stack.
 TEST_F(FunctionalizeTest, ViewsOfViews) {
   Node &x = input("x");

@@ -91,11 +91,15 @@ TEST_F(SignatureTest, KindsThatAreNotKnown) {
 
 TEST_F(SignatureTest, ObjectsAreNotCalled) {
   EXPECT_EQ(input("custom_obj", state, "queue"), "");
-  EXPECT_EQ(llvm::toString(checkObjects(builder.building())), "");
+  EXPECT_EQ(input("user_input", x), "");
+  EXPECT_EQ(output("user_output", state), "");
+  EXPECT_EQ(output("user_output", x), "");
+  EXPECT_EQ(llvm::toString(signature.finish()), "");
   Node &call = builder.addNode(builder.mainGraph(), Node::Kind::Call, "push");
   call.callee = builder.addOperator("lib", "push.default", {});
   call.arguments = builder.save({Argument::node(x), Argument::node(state)});
-  EXPECT_EQ(llvm::toString(checkObjects(builder.building())),
+  EXPECT_EQ(llvm::toString(signature.finish(Purpose::Looking)), "");
+  EXPECT_EQ(llvm::toString(signature.finish()),
             "call 'push': lib.push.default uses 'queue', an object of a class "
             "of its own, which has no form in an asset");
 }

@@ -26,6 +26,17 @@ std::optional<std::string> functionalName(llvm::StringRef name);
 /// as detach_ does.
 bool writesNothing(llvm::StringRef name);
 
+/// Whether calls of an operator run a region of the program without gradients,
+/// or with automatic casts.
+bool isRegion(const Operator &op);
+
+/// Whether a program is as run_decompositions() leaves it, and functionalize()
+/// has nothing to do: no writes, no regions, no calls that returned a view
+/// where a decomposition has another operator, and none of operators without a
+/// lowering.
+bool isDecomposed(ProgramBuilder &builder,
+                  llvm::function_ref<bool(const Operator &)> hasLowering);
+
 /// Rewrites a program that is complete but not finished, in place:
 ///
 /// - a write becomes a new value of what is written to, and whatever shares its

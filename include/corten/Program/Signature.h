@@ -10,6 +10,8 @@
 
 #include "llvm/ADT/StringMap.h"
 
+#include <cstdint>
+
 namespace corten {
 
 /// An input as torch has it.
@@ -36,6 +38,13 @@ struct RecordedOutput {
   llvm::StringRef target;
 };
 
+/// What a program is built for.
+enum class Purpose : uint8_t {
+  Conversion,
+  /// It may have what has no form in an asset.
+  Looking,
+};
+
 /// Gives a program its signature, when its main graph is complete.
 class SignatureBuilder {
 public:
@@ -46,8 +55,11 @@ public:
   llvm::Error addInput(const RecordedInput &input);
   /// Fails for outputs that only training has. All inputs must be there.
   llvm::Error addOutput(const RecordedOutput &output);
-  /// Checks what was added as a whole.
-  llvm::Error finish();
+  /// Checks what was added as a whole. For a conversion there must be no calls
+  /// with an object of a class of the user's, also none whose results nobody
+  /// needs: what they do to the object would be lost. What rewrites a program
+  /// before it is finished drops those, so they are looked for here.
+  llvm::Error finish(Purpose purpose = Purpose::Conversion);
 
   /// Some weight is a copy: a change of the original will not reach it.
   bool hasCopies() const { return isSomeCopied; }
@@ -61,10 +73,6 @@ private:
   llvm::StringMap<const Node *> owned;
   bool isSomeCopied = false;
 };
-
-/// Refuses calls with an object of a class of the user's, also those whose
-/// results nobody needs: what they do to the object would be lost.
-llvm::Error checkObjects(const Program &program);
 
 } // namespace corten
 

@@ -89,16 +89,16 @@ public:
 
   /// Reads a program.
   ///
-  /// `isFunctional` says of an operator that it may stand in a decomposed
-  /// program. A program that has others is functionalized: writes become
-  /// values. Without it the program stays as it was saved.
+  /// `hasLowering` says which operators a decomposed program may have. One that
+  /// is not decomposed is functionalized: writes become values. Without it the
+  /// program stays as it was saved, to be looked at.
   ///
   /// With `named`, parameters and buffers are taken from there, and the file
   /// need not have them. Without `needsData`, weights that are nowhere are left
   /// out: the program can be looked at, not converted.
   llvm::Expected<std::unique_ptr<Program>>
   read(llvm::StringRef model,
-       llvm::function_ref<bool(const Operator &)> isFunctional = nullptr,
+       llvm::function_ref<bool(const Operator &)> hasLowering = nullptr,
        NamedWeights *named = nullptr, bool needsData = true) const;
 
   llvm::Expected<Pt2Versions> versions(llvm::StringRef model) const;
