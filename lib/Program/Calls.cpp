@@ -31,6 +31,10 @@ Wrapper corten::wrapperOf(StringRef nameSpace, StringRef name) {
       .Default({});
 }
 
+bool corten::isExpanded(StringRef higherOrder) {
+  return higherOrder == "flex_attention" || higherOrder == "out_dtype";
+}
+
 StringRef corten::functionNamespace(StringRef module) {
   return llvm::StringSwitch<StringRef>(module)
       .Cases({"", "torch", "math", "builtins"}, "_operator")

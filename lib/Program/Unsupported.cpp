@@ -2,6 +2,8 @@
 
 #include "corten/Program/Unsupported.h"
 
+#include "corten/Program/Calls.h"
+#include "corten/Program/Functionalize.h"
 #include "corten/Program/Outline.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -23,12 +25,10 @@ using Operators = std::vector<UnsupportedOperator>;
 // Finding them
 //===----------------------------------------------------------------------===//
 
-/// What torch expands into a graph: it is lowered as a call of that, which
-/// nobody but torch can make.
+/// Whether a call of what torch expands has no graph: torch has not seen it.
 static bool wantsGraph(const Node &node) {
   const Operator &op = *node.callee;
-  if (op.nameSpace != "higher_order" ||
-      (op.name != "flex_attention" && op.name != "out_dtype"))
+  if (op.nameSpace != "higher_order" || !isExpanded(op.name))
     return false;
   return node.arguments.empty() ||
          node.arguments.front().kind() != Argument::Kind::Graph;
@@ -84,12 +84,12 @@ static constexpr llvm::StringLiteral kDecomposed[] = {
 /// higher-order ones that is only so for regions without gradients or with
 /// automatic casts. What a user's operator writes becomes a value: that helps
 /// only where the operator may get a lowering.
-static bool isDecomposed(const UnsupportedOperator &entry, Refusal refusal) {
+static bool isTakenOut(const UnsupportedOperator &entry, Refusal refusal) {
   const Operator &op = *entry.op;
   if (op.mutates && refusal != Refusal::Read)
     return true;
   if (op.nameSpace == "higher_order")
-    return op.name.starts_with("wrap_with_");
+    return isRegion(op);
   return op.nameSpace == "aten" &&
          (op.mutates || llvm::binary_search(kDecomposed, op.name));
 }
@@ -221,8 +221,8 @@ static std::string titleOf(ArrayRef<UnsupportedOperator> found,
     what = found.size() == 1 ? "operator has no lowering"
                              : "operators have no lowering";
   else
-    what = isDecomposed(found.front(), refusal) ? "non-decomposed ops"
-                                                : "unsupported ATen ops";
+    what = isTakenOut(found.front(), refusal) ? "non-decomposed ops"
+                                              : "unsupported ATen ops";
   return std::to_string(found.size()) + " " + what + ": " + namesOf(found);
 }
 
@@ -283,7 +283,7 @@ llvm::Error corten::refuseUnsupported(const Program &program,
     return llvm::Error::success();
   Operators decomposed, others;
   for (const UnsupportedOperator &entry : found)
-    (isDecomposed(entry, refusal) ? decomposed : others).push_back(entry);
+    (isTakenOut(entry, refusal) ? decomposed : others).push_back(entry);
   // Whether a decomposition leaves something without a lowering is seen when it
   // has been made.
   if (refusal == Refusal::Added && !decomposed.empty()) {

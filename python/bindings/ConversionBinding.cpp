@@ -291,6 +291,16 @@ void corten::bindings::bindConversion(nb::module_ &module) {
       },
       nb::arg("namespace"), nb::arg("name"), nb::arg("undecomposed") = false);
   module.def(
+      "takes_as_it_is",
+      [](const std::string &nameSpace, const std::string &name, bool mutates,
+         bool isComposite) {
+        return takesAsItIs(nameSpace, name, mutates, isComposite);
+      },
+      nb::arg("namespace"), nb::arg("name"), nb::arg("mutates"),
+      nb::arg("is_composite"),
+      "Whether calls of an operator stay as they are in a program that "
+      "is not decomposed; torch decomposes the others.");
+  module.def(
       "supported_operators",
       [](bool undecomposed) {
         nb::list result;

@@ -582,11 +582,11 @@ void corten::bindings::bindProgram(nb::module_ &module) {
       "those of the operator that it calls, which is the last of them; 0 for "
       "one that calls none.");
   module.def(
-      "writes_nothing",
-      [](std::string_view name) { return writesNothing(textOf(name)); },
+      "is_expanded",
+      [](std::string_view name) { return isExpanded(textOf(name)); },
       nb::arg("name"),
-      "Whether an in-place operator of ATen's only says something about a "
-      "tensor.");
+      "Whether a higher-order operator stands for a graph that torch has to "
+      "make.");
   module.def(
       "functional_name",
       [](std::string_view name) { return functionalName(textOf(name)); },

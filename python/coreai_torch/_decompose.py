@@ -82,18 +82,17 @@ class _UndecomposedWalker(Walker):
             self.lowerings
         ):
             return True
-        name = f"{name}.{target._overloadname}"
-        if target._schema.is_mutable:
-            functional = _native.functional_name(name)
-            if functional is None:
-                return True  # C++ says what is wrong with it.
-            if not _native.writes_nothing(name) and _functional(target) is None:
-                raise _NotNativeError(f"{target} has no functional form")
-            name = functional
-        if _native.has_lowering(namespace, name, undecomposed=True):
+        mutates = target._schema.is_mutable
+        if _native.takes_as_it_is(
+            namespace,
+            f"{name}.{target._overloadname}",
+            mutates,
+            target._can_decompose(),
+        ):
             return True
-        # A user's own operator stays, unless it is made of others.
-        return namespace not in ("aten", "prims") and not target._can_decompose()
+        if mutates and _functional(target) is None:
+            raise _NotNativeError(f"{target} has no functional form")
+        return False
 
     def _decompose(self, node: torch.fx.Node) -> None:
         """Add what torch makes of a call, in its place."""

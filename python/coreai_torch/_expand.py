@@ -7,16 +7,18 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from corten import _native
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-def _references() -> dict[Any, Callable[..., Any]]:
+def _reference(name: str) -> Callable[..., Any]:
     """What torch itself computes for a call without a kernel of its own."""
-    from torch._higher_order_ops.flex_attention import flex_attention, math_attention
-    from torch._higher_order_ops.out_dtype import out_dtype, out_dtype_fallback
+    from torch._higher_order_ops.flex_attention import math_attention
+    from torch._higher_order_ops.out_dtype import out_dtype_fallback
 
-    return {flex_attention: math_attention, out_dtype: out_dtype_fallback}
+    return {"flex_attention": math_attention, "out_dtype": out_dtype_fallback}[name]
 
 
 def expand(
@@ -28,11 +30,12 @@ def expand(
         The graph and the nodes that it is to be called with; None for a call
         of any other kind.
     """
-    if not isinstance(node.target, torch._ops.HigherOrderOperator):
+    target = node.target
+    if not isinstance(target, torch._ops.HigherOrderOperator):
         return None
-    reference = _references().get(node.target)
-    if reference is None:
+    if not _native.is_expanded(target._name):
         return None
+    reference = _reference(target._name)
     from torch._guards import detect_fake_mode
     from torch.fx.experimental.proxy_tensor import make_fx
 

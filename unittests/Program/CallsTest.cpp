@@ -253,6 +253,12 @@ TEST_F(CallsTest, WhatCallsOthersHasResultsOfItsOwn) {
   EXPECT_EQ(call.results.size(), 2U);
 }
 
+TEST_F(CallsTest, WhatTorchExpands) {
+  EXPECT_TRUE(isExpanded("flex_attention"));
+  EXPECT_TRUE(isExpanded("out_dtype"));
+  EXPECT_FALSE(isExpanded("cond"));
+}
+
 TEST_F(CallsTest, FunctionsOnNumbersAreGivenNumbers) {
   Callee callee =
       addCallee(builder, "lib", "f.default",

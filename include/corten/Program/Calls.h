@@ -33,6 +33,10 @@ struct Wrapper {
 };
 Wrapper wrapperOf(llvm::StringRef nameSpace, llvm::StringRef name);
 
+/// Whether a higher-order operator stands for a graph that only torch can make:
+/// it is lowered as a call of that, which is its first argument.
+bool isExpanded(llvm::StringRef higherOrder);
+
 /// The namespace of a function of the Python module `module`: those that
 /// compute with numbers have one, wherever Python has them.
 llvm::StringRef functionNamespace(llvm::StringRef module);

@@ -6,6 +6,8 @@
 #include "ShapeRules/CallShapes.h"
 #include "ShapeRules/CheckedCall.h"
 
+#include "corten/Program/Functionalize.h"
+
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringMap.h"
 
@@ -133,4 +135,18 @@ bool corten::hasLowering(StringRef nameSpace, StringRef name, OperatorSet set) {
     return true;
   const OperatorRow *row = findRow(nameSpace, name);
   return row && row->set <= set;
+}
+
+bool corten::takesAsItIs(StringRef nameSpace, StringRef name, bool mutates,
+                         bool isComposite) {
+  bool isAten = nameSpace == "aten";
+  if (mutates) {
+    // What writes in no known way, functionalize() says something of.
+    std::optional<std::string> functional =
+        isAten ? functionalName(name) : std::nullopt;
+    return !functional || writesNothing(name) ||
+           hasLowering(nameSpace, *functional, OperatorSet::All);
+  }
+  return hasLowering(nameSpace, name, OperatorSet::All) ||
+         (!isAten && nameSpace != "prims" && !isComposite);
 }

@@ -183,6 +183,13 @@ narrowWeights(const Program &program);
 bool hasLowering(llvm::StringRef nameSpace, llvm::StringRef name,
                  OperatorSet set = OperatorSet::Decomposed);
 
+/// Whether a call of an operator in a program that is not decomposed is one for
+/// functionalize() and the table. Torch has to decompose the others, as long as
+/// they are of ATen or made of others (`isComposite`): an operator of the
+/// user's stays as it is.
+bool takesAsItIs(llvm::StringRef nameSpace, llvm::StringRef name, bool mutates,
+                 bool isComposite);
+
 /// A row of the table, for the generated documentation.
 struct SupportedOperator {
   llvm::StringRef name;
