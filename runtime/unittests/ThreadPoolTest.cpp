@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "Untimed.h"
+
 #include "../lib/Core/Sanitizers.h"
 
 #include "corten/Runtime/ThreadPool.h"
@@ -156,6 +158,8 @@ double cpuSeconds() {
 
 // Threads with nothing to do must not take time from others, active or not.
 TEST(ThreadPool, IdleThreadsSleep) {
+  if (const char *why = whyUntimed())
+    GTEST_SKIP() << "times are not held to a limit: " << why;
   ThreadPool pool(4);
   ThreadPool::Active active(pool);
   EXPECT_TRUE(runsEachOnce(pool, 100));
