@@ -38,7 +38,7 @@ ALL = {
     "mixtral": ("macOS",),
     "gpt_oss": ("macOS",),
 }
-#: Both forms and windows; ``make nightly`` takes all.
+#: Both forms and windows; ``make weekly`` takes all.
 FEW = ("qwen2", "gemma3")
 BUNDLES = {
     name: bundles

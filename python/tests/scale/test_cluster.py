@@ -338,12 +338,12 @@ def test_batch_says_what_is_wrong(
         _run.run(job, address=cluster.address)
 
 
-def test_the_sweep_of_the_week(
+def test_the_sweep_of_the_night(
     cluster: Cluster,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """``make weekly`` verifies here what it is given the address of."""
+    """``make nightly`` verifies on the cluster that ``CORTEN_RAY`` names."""
     from sweep.__main__ import main
 
     with monkeypatch.context() as patch:
