@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Reductions, softmax and scans."""
 
+import pytest
 import torch
 import torch.nn.functional as F
 from support.cases import (
@@ -8,6 +9,8 @@ from support.cases import (
     bools,
     case,
     check,
+    check_program,
+    export,
     floats,
     inf,
     ints,
@@ -15,6 +18,7 @@ from support.cases import (
     parametrize,
     together,
 )
+from support.edited import put_numbers
 
 F32 = (torch.float32,)
 
@@ -323,3 +327,49 @@ CASES = [
 @parametrize(CASES)
 def test_case(case, dtype, dynamic):
     check(case, dtype, dynamic)
+
+
+POSITIVE = (3.0, 0.0, 1.0, 2.0, 2.5, inf)
+
+
+@pytest.mark.parametrize(
+    ("norm", "orders"),
+    [
+        (lambda x, y, p: torch.linalg.vector_norm(x, p, 1), (*POSITIVE, -1.0, -inf)),
+        (lambda x, y, p: torch.linalg.vector_norm(x.half(), p), POSITIVE),
+        (lambda x, y, p: torch.dist(x, y, p), (*POSITIVE, -1.0, -inf)),
+        (lambda x, y, p: torch.ops.aten._cdist_forward(x, y, p, None), POSITIVE),
+        (lambda x, y, p: torch.ops.aten._pdist_forward(x, p), POSITIVE),
+    ],
+    ids=["vector_norm", "half", "dist", "cdist", "pdist"],
+)
+def test_norm_of_an_order_in_data(norm, orders):
+    class Net(torch.nn.Module):
+        def forward(self, x, y, p):
+            number = p.item()
+            return norm(x, y, 0.15625), number + 1
+
+    x, y = torch.randn(4, 5), torch.randn(4, 5)
+    x[0, 1] = y[0, 1] = 0
+    calls = [(x, y, torch.tensor(order)) for order in orders]
+    exported = export(Net(), calls[0])
+    read = next(n for n in exported.graph.nodes if "scalar" in n.name)
+    put_numbers(exported, {0.15625: read})
+    (args, expected), *more = [
+        ((x, y, p), (norm(x, y, p.item()), p + 1)) for x, y, p in calls
+    ]
+    check_program(exported, args, expected, more, atol=2e-3, rtol=2e-3)
+
+
+def test_norm_of_an_order_from_sizes():
+    class Net(torch.nn.Module):
+        def forward(self, x):
+            return torch.linalg.vector_norm(x, x.shape[0] + 0.5, dim=1)
+
+    # torch wants to know that the order is no even number.
+    half = torch.export.Dim("half", min=1, max=9)
+    x, longer = torch.randn(4, 5), torch.randn(6, 5)
+    shapes = ({0: 2 * half},)
+    exported = torch.export.export(Net(), (x,), dynamic_shapes=shapes)
+    exported = exported.run_decompositions()
+    check_program(exported, (x,), Net()(x), [((longer,), Net()(longer))])

@@ -211,31 +211,69 @@ static FailureOr<Results> lowerVarMean(const AtenNode &node, Emitter &emit) {
 ///
 ///   0    : how many are not zero     ±inf : the largest, the smallest |x|
 ///   1, 2 : sum |x|, sqrt(sum x²)     else : (sum |x|^p)^(1/p)
-static Value normOver(Emitter &emit, Value x, double p,
+///
+/// A p that only a call knows takes the last form, and the other value where it
+/// turns out to be zero or infinite: the powers are one, or zero or infinite
+/// then. A whole number is never infinite.
+static Value normOver(Emitter &emit, Value x, const ScalarExpr &p,
                       ArrayRef<int64_t> axes) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
   auto sum = [&](Value terms) {
     return emit.reduce<coreai::ReduceSumOp>(terms, axes, /*keepDims=*/true);
   };
-  if (p == 0) {
+  auto count = [&] {
     Value differs = emit.notEqual(x, numberLike(emit, 0.0, x));
     return sum(emit.cast(differs, getElementTypeOrSelf(x)));
-  }
-  if (p == 2)
+  };
+  if (p.is(0))
+    return count();
+  if (p.is(2))
     return emit.create<coreai::SqrtOp>({sum(emit.mul(x, x))});
   Value magnitude = absolute(emit, x);
-  if (p == 1)
+  if (p.is(1))
     return sum(magnitude);
-  if (std::isinf(p))
-    return p > 0 ? emit.reduce<coreai::ReduceMaxOp>(magnitude, axes, true)
-                 : emit.reduce<coreai::ReduceMinOp>(magnitude, axes, true);
-  Value powers = emit.pow(magnitude, numberLike(emit, p, magnitude));
-  return emit.pow(sum(powers), numberLike(emit, 1 / p, powers));
+  auto largest = [&] {
+    return emit.reduce<coreai::ReduceMaxOp>(magnitude, axes, true);
+  };
+  auto smallest = [&] {
+    return emit.reduce<coreai::ReduceMinOp>(magnitude, axes, true);
+  };
+  if (p.is(kInfinity))
+    return largest();
+  if (p.is(-kInfinity))
+    return smallest();
+  Value powers = emit.pow(magnitude, p.like(magnitude));
+  Value norm = emit.pow(sum(powers), (ScalarExpr(emit, 1.0) / p).like(powers));
+  if (p.isKnown())
+    return norm;
+  Value order = p.like(x);
+  auto unlessOrderIs = [&](double special, Value instead) {
+    Value isSpecial = emit.equal(order, numberLike(emit, special, order));
+    return emit.where(isSpecial, instead, norm);
+  };
+  norm = unlessOrderIs(0, count());
+  if (isFloat(p.unknown())) {
+    norm = unlessOrderIs(kInfinity, largest());
+    norm = unlessOrderIs(-kInfinity, smallest());
+  }
+  return norm;
+}
+
+/// normOver() of numbers in f32 if they are f16 or bf16, whose squares overflow
+/// or lose digits early.
+static Value wideNorm(Emitter &emit, Value x, const ScalarExpr &p,
+                      ArrayRef<int64_t> axes, bool keepDims) {
+  Type element = getElementTypeOrSelf(x);
+  if (isHalf(x))
+    x = emit.cast(x, emit.f32());
+  Value norm = normOver(emit, x, p, axes);
+  return emit.cast(keepDims ? norm : emit.shrinkDims(norm, axes), element);
 }
 
 /// linalg_vector_norm(self, ord, dim, keepdim, dtype), as a composite.
 ///
-/// f16 and bf16 are computed in f32: their squares overflow or lose digits
-/// early. The declared axes are those that the call names.
+/// The declared axes are those that the call names. An order is declared as a
+/// number: with one that only a call knows there is no composite.
 static FailureOr<Value> lowerVectorNorm(const AtenNode &node, Emitter &emit) {
   Value x = emit.tensor(node, "self");
   if (isComplex(x))
@@ -244,7 +282,14 @@ static FailureOr<Value> lowerVectorNorm(const AtenNode &node, Emitter &emit) {
   SmallVector<int64_t> axes = reducedAxes(node, x);
 
   const Argument &order = node["ord"];
-  double power = node.number(order);
+  ScalarExpr power(node, emit, order);
+  auto norm = [&](Value input) {
+    if (isHalf(input))
+      emit.depart(Departure::HalfSums);
+    return wideNorm(emit, input, power, axes, keepsDims(node));
+  };
+  if (!power.isKnown())
+    return norm(x);
   CompositeSpec spec;
   spec.name = spec.symbol = "linalg_vector_norm";
   spec.arguments = {"input"};
@@ -253,35 +298,22 @@ static FailureOr<Value> lowerVectorNorm(const AtenNode &node, Emitter &emit) {
     declared = axes;
   // torch leaves out arguments at the end that are the default; what is left
   // out is declared as 2.0.
-  bool isGiven = node.has("dim") || keepsDims(node) || power != 2;
+  bool isGiven = node.has("dim") || keepsDims(node) || !power.is(2);
   if (order.isInt() && isGiven)
     spec.attributes.push_back({"ord", order.asInt()});
   else
-    spec.attributes.push_back({"ord", power});
+    spec.attributes.push_back({"ord", *power.known()});
   spec.attributes.push_back({"keep_dim", keepsDims(node)});
   spec.attributes.push_back({"axes", declared});
   return emit.composite(spec, x, [&](ValueRange arguments) -> FailureOr<Value> {
-    Value input = arguments.front();
-    Type element = getElementTypeOrSelf(input);
-    if (isHalf(input)) {
-      emit.depart(Departure::HalfSums);
-      input = emit.cast(input, emit.f32());
-    }
-    Value norm = normOver(emit, input, power, axes);
-    if (!keepsDims(node))
-      norm = emit.shrinkDims(norm, axes);
-    return emit.cast(norm, element);
+    return norm(arguments.front());
   });
 }
 
-/// The p-norm of the last axis of `x`, which is dropped.
-static Value normOfRows(Emitter &emit, Value x, double p) {
-  Type element = getElementTypeOrSelf(x);
-  if (isHalf(x))
-    x = emit.cast(x, emit.f32());
-  int64_t last = rankOf(x) - 1;
-  return emit.cast(emit.shrinkDims(normOver(emit, x, p, {last}), {last}),
-                   element);
+/// The p-norm of the last axis of `x`, which is dropped; `p` is a parameter.
+static Value normOfRows(const AtenNode &node, Emitter &emit, Value x) {
+  return wideNorm(emit, x, ScalarExpr(node, emit, "p"), {rankOf(x) - 1},
+                  /*keepDims=*/false);
 }
 
 /// dist(self, other, p): the p-norm of the difference.
@@ -292,7 +324,7 @@ static FailureOr<Value> lowerDist(const AtenNode &node, Emitter &emit) {
   if (failed(x) || failed(y))
     return failure();
   Value difference = emit.sub(*x, *y);
-  return normOfRows(emit, emit.reshape(difference, {-1}), node.number("p"));
+  return normOfRows(node, emit, emit.reshape(difference, {-1}));
 }
 
 /// _cdist_forward(x1, x2, p, compute_mode): the p-norm between every row of x1
@@ -302,7 +334,7 @@ static Value lowerCdist(const AtenNode &node, Emitter &emit) {
   int64_t rows = rankOf(x) - 1;
   Value difference =
       emit.sub(emit.expandDims(x, {rows}), emit.expandDims(y, {rankOf(y) - 2}));
-  return normOfRows(emit, difference, node.number("p"));
+  return normOfRows(node, emit, difference);
 }
 
 /// _pdist_forward(self, p): the p-norm between every two rows, row by row of
@@ -323,8 +355,7 @@ static FailureOr<Value> lowerPdist(const AtenNode &node, Emitter &emit) {
     Value indices = emit.expandDims(emit.indices(places), {1});
     return emit.create<coreai::GatherNdOp>({x, indices});
   };
-  return normOfRows(emit, emit.sub(rowsAt(first), rowsAt(second)),
-                    node.number("p"));
+  return normOfRows(node, emit, emit.sub(rowsAt(first), rowsAt(second)));
 }
 
 //===----------------------------------------------------------------------===//
