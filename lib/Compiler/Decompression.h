@@ -41,16 +41,21 @@ std::optional<Form> packedBytes(Planner &planner, const Form &form);
 /// Whether all elements of a constant are zeros, of any type.
 bool isZero(const Form &form);
 
+/// A product that reads a compressed matrix.
+struct CompressedProduct {
+  /// Nothing if it cannot.
+  std::optional<Form> form;
+  /// Why it cannot; empty if the matrix is none that is compressed.
+  llvm::StringRef why;
+};
 /// A product whose right side, `matrix` [k, n], is a constant that is
-/// decompressed when the plan is loaded: it reads the compressed one. Nothing
-/// if it cannot; `why` says why not, and is empty if it is none. With an
+/// decompressed when the plan is loaded: it reads the compressed one. With an
 /// `order` it is a convolution: rows and columns are the axes of the result in
 /// that order, and rows are never rounded.
-std::optional<Form> compressedProduct(Planner &planner, const Form &left,
-                                      const Form &matrix,
-                                      llvm::ArrayRef<Size> extents,
-                                      llvm::StringRef &why,
-                                      llvm::ArrayRef<int64_t> order = {});
+CompressedProduct compressedProduct(Planner &planner, const Form &left,
+                                    const Form &matrix,
+                                    llvm::ArrayRef<Size> extents,
+                                    llvm::ArrayRef<int64_t> order = {});
 
 /// Whether a form is of a constant that is decompressed when the plan is
 /// loaded, apart from casts and from numbers that it is multiplied with.

@@ -56,14 +56,17 @@ struct WindowForm {
   llvm::ArrayRef<Size> dilations;
   int64_t groups;
 };
-/// The side of the squares that a convolution is computed by; nothing if it is
-/// better done as it is. `space`: the extents of the result. `isFastMath`: it
-/// need not be as exact. `why` says why larger squares, or any, are not taken
-/// where windows are of the right form, and is empty otherwise.
-std::optional<int64_t> winogradSquareOf(mlir::Operation *op,
-                                        const WindowForm &window,
-                                        llvm::ArrayRef<Size> space,
-                                        bool isFastMath, std::string &why);
+/// How a convolution is computed by squares.
+struct WinogradChoice {
+  /// The side of a square; nothing if it is better done as it is.
+  std::optional<int64_t> square;
+  /// Why larger squares, or any, are not taken where windows are of the right
+  /// form; empty otherwise.
+  std::string why;
+};
+/// `space`: the extents of the result. `isFastMath`: it need not be as exact.
+WinogradChoice winogradChoice(mlir::Operation *op, const WindowForm &window,
+                              llvm::ArrayRef<Size> space, bool isFastMath);
 /// Its weights for that, when the plan is loaded.
 Form winogradWeights(Planner &planner, const Form &weight, int64_t square);
 /// An operation that scales or moves the channels of a convolution by constants

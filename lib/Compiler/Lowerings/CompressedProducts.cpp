@@ -483,15 +483,13 @@ std::optional<KernelCall> corten::routedCompressedProduct(Planner &planner,
   return call;
 }
 
-std::optional<Form>
-corten::compressedProduct(Planner &planner, const Form &left,
-                          const Form &matrix, ArrayRef<Size> extents,
-                          StringRef &why, ArrayRef<int64_t> order) {
+CompressedProduct corten::compressedProduct(Planner &planner, const Form &left,
+                                            const Form &matrix,
+                                            ArrayRef<Size> extents,
+                                            ArrayRef<int64_t> order) {
   Matcher matcher(planner, matrix);
-  if (!matcher.match()) {
-    why = matcher.why;
-    return std::nullopt;
-  }
+  if (!matcher.match())
+    return {std::nullopt, matcher.why};
   const Codes &codes = matcher.codes;
   bool roundsRows =
       planner.precision.factors == Factors::Int8 && order.empty() &&
@@ -504,5 +502,5 @@ corten::compressedProduct(Planner &planner, const Form &left,
   call.extents.assign(extents.begin(), extents.end());
   call.order.assign(order.begin(), order.end());
   call.element = left.element;
-  return planner.kernel(call);
+  return {planner.kernel(call), {}};
 }

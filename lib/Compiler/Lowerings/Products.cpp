@@ -171,15 +171,15 @@ LogicalResult corten::lowerProduct(Operation *op, Planner &planner) {
   auto outer = llvm::to_vector(llvm::seq<int64_t>(0, y.rank() - 2));
   Form matrix = withoutAxes(y, outer);
   if (isOneMatrix && isPackable(y.element) && planner.isConstant(matrix)) {
-    StringRef why;
-    if (auto result =
-            compressedProduct(planner, spread(x), matrix, extents, why)) {
-      planner.setForm(op->getResult(0), *result);
+    CompressedProduct product =
+        compressedProduct(planner, spread(x), matrix, extents);
+    if (product.form) {
+      planner.setForm(op->getResult(0), *product.form);
       return success();
     }
     multiplyWith(planner, spread(x), matrix, call);
-    if (!why.empty())
-      noteExpanded(planner, *call.inputs[1], why);
+    if (!product.why.empty())
+      noteExpanded(planner, *call.inputs[1], product.why);
   } else if (auto routed = routedProduct(planner, spread(x), y, extents)) {
     call.kernel = routed->kernel;
     call.inputs = routed->inputs;
@@ -329,16 +329,15 @@ bool corten::readsCodes(Operation *op, Planner &planner) {
 }
 
 /// A pointwise convolution with compressed weights: a product of pixels, which
-/// has their channels last in memory. Nothing if `why` says so.
-static std::optional<Form> pointwiseProduct(Planner &planner, const Form &input,
-                                            const Form &weight,
-                                            ArrayRef<Size> extents,
-                                            StringRef &why) {
+/// has their channels last in memory.
+static CompressedProduct pointwiseProduct(Planner &planner, const Form &input,
+                                          const Form &weight,
+                                          ArrayRef<Size> extents) {
   SmallVector<int64_t> order = channelsLast(input.rank());
   Form matrix =
       planner.reshaped(weight, ArrayRef(weight.extents).take_front(2));
   return compressedProduct(planner, transposed(input, order),
-                           transposed(matrix, {1, 0}), extents, why, order);
+                           transposed(matrix, {1, 0}), extents, order);
 }
 
 /// Why a convolution has floats of weights that are compressed; `why` if that
@@ -387,21 +386,24 @@ FailureOr<Form> corten::convolved(Operation *op, Planner &planner,
   bool isExpanded = comesCompressed(weight);
   bool isOnPoints = isPointwise(planner, op, margin);
   StringRef whyFloats;
-  if (isExpanded && isPacked && isOnPoints)
-    if (auto result = pointwiseProduct(planner, margin.input, weight,
-                                       call.extents, whyFloats))
-      return *result;
+  if (isExpanded && isPacked && isOnPoints) {
+    CompressedProduct product =
+        pointwiseProduct(planner, margin.input, weight, call.extents);
+    if (product.form)
+      return *product.form;
+    whyFloats = product.why;
+  }
   // With dots of pairs the direct form is as fast, or faster.
-  std::optional<int64_t> square;
-  std::string why;
+  WinogradChoice squares;
   if (planner.precision.factors != Factors::BF16)
-    square = winogradSquareOf(op, {window, strides, dilations, *groups},
-                              ArrayRef(call.extents).drop_front(2),
-                              planner.precision.isFastMath, why);
-  planner.noteNearMiss(op, "convolution by squares", why);
-  if (square) {
+    squares = winogradChoice(op, {window, strides, dilations, *groups},
+                             ArrayRef(call.extents).drop_front(2),
+                             planner.precision.isFastMath);
+  planner.noteNearMiss(op, "convolution by squares", squares.why);
+  if (squares.square) {
     call.kernel = "ConvolutionWinograd";
-    call.inputs = {margin.input, winogradWeights(planner, weight, *square)};
+    call.inputs = {margin.input,
+                   winogradWeights(planner, weight, *squares.square)};
     call.numbers = margin.before;
     return planner.kernel(call);
   }

@@ -64,11 +64,8 @@ static bool isWorthIt(ArrayRef<Size> space, int64_t square) {
          kMostMultiplications * double(*height * *width * taps);
 }
 
-std::optional<int64_t> corten::winogradSquareOf(Operation *op,
-                                                const WindowForm &window,
-                                                ArrayRef<Size> space,
-                                                bool isFastMath,
-                                                std::string &why) {
+WinogradChoice corten::winogradChoice(Operation *op, const WindowForm &window,
+                                      ArrayRef<Size> space, bool isFastMath) {
   auto isAll = [](ArrayRef<Size> sizes, int64_t number) {
     return llvm::all_of(sizes,
                         [&](Size size) { return isKnown(size, number); });
@@ -78,39 +75,40 @@ std::optional<int64_t> corten::winogradSquareOf(Operation *op,
       !type.hasStaticShape() ||
       !isAll(window.extents, runtime::kWinogradKernel) ||
       !isAll(window.strides, 1) || !isAll(window.dilations, 1))
-    return std::nullopt;
+    return {};
   int64_t outputs = type.getDimSize(0);
   int64_t channels = type.getDimSize(1);
-  auto decline = [&](std::string reason) {
-    why = std::move(reason);
-    return std::nullopt;
-  };
-  if (std::min(outputs, channels) < kFewestChannels)
-    return decline(
-        llvm::formatv("it has fewer than {0} channels", kFewestChannels));
+  WinogradChoice choice;
+  if (std::min(outputs, channels) < kFewestChannels) {
+    choice.why =
+        llvm::formatv("it has fewer than {0} channels", kFewestChannels);
+    return choice;
+  }
   SmallVector<float, 0> storage;
   std::optional<ArrayRef<float>> weights =
       constantFloats(op->getOperand(1), storage);
-  if (!weights)
-    return decline("its weights are not constants in f32, and cannot be "
-                   "checked");
+  if (!weights) {
+    choice.why = "its weights are not constants in f32, and cannot be checked";
+    return choice;
+  }
   auto isExact = [&](int64_t square, double factor) {
     WinogradErrors errors = winogradErrors(*weights, outputs, channels, square);
     if (errors.winograd <= factor * errors.direct)
       return true;
-    why = llvm::formatv("with these weights the errors of squares of {0} x {0} "
-                        "are {1:F1} times those of sums of products, and may "
-                        "be {2:F0}",
-                        square, errors.winograd / errors.direct, factor);
+    choice.why =
+        llvm::formatv("with these weights the errors of squares of {0} x {0} "
+                      "are {1:F1} times those of sums of products, and may "
+                      "be {2:F0}",
+                      square, errors.winograd / errors.direct, factor);
     return false;
   };
   if (isFastMath && isWorthIt(space, 4) && isExact(4, kFastMathError))
-    return 4;
-  if (!isWorthIt(space, 2))
-    return decline("its results are so few that squares save too little");
-  if (isExact(2, 1))
-    return 2;
-  return std::nullopt;
+    choice.square = 4;
+  else if (!isWorthIt(space, 2))
+    choice.why = "its results are so few that squares save too little";
+  else if (isExact(2, 1))
+    choice.square = 2;
+  return choice;
 }
 
 Form corten::winogradWeights(Planner &planner, const Form &weight,
