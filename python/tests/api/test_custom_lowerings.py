@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import logging
 import re
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -33,6 +34,7 @@ from support.custom_ops import (
 from support.documents import run_document
 from support.runtime import run
 
+import corten
 from coreai_torch import TorchConverter, get_decomp_table
 from coreai_torch._debug_locations import _get_nested_operations, verify_locations
 from coreai_torch._utils import (
@@ -698,3 +700,43 @@ def test_the_report_counts_what_lowerings_made(converter):
         "coreai.name"
     ) - text.count("coreai.graph")
     assert converter.report().dead_inputs == []
+
+
+def test_what_lowerings_made_counts_as_for_corten_ops(converter, tmp_path):
+    @coreai.graph(private=True)
+    def inner(x: Value) -> Value:
+        return coreai.relu(x)
+
+    @converter.register_torch_lowering(
+        "custom_test::scaled_add.default", allow_override=True
+    )
+    def lower(values_map, node, loc):
+        names = 'input_names = ["x", "y"], output_names = ["z"]'
+        declaration = ir.Attribute.parse(
+            f'#coreai.composite_declaration<"blend" = {{{names}, op_attrs = {{}}}}>'
+        )
+
+        @coreai.graph(private=True, composite_decl=declaration)
+        def blend(x: Value, y: Value) -> Value:
+            return coreai.broadcasting_add(x, coreai.relu(inner(y)[0]))
+
+        x, y = get_operands(values_map, node, [0, 1], loc)
+        return blend(x, blend(y, inner(y)[0])[0])
+
+    def forward(self, x, y):
+        z = scaled_add(x, y, 0.5)
+        return torch.cond(z.sum() > 0, lambda z: z.sin(), lambda z: z.cos() + z, (z,))
+
+    converter.add_exported_program(export(forward, X, Y))
+    path = tmp_path / "program.mlir"
+    path.write_text(str(converter.to_coreai()))
+    found = corten.open(path).ops()
+    native = Counter(found["ops"])
+    for composite in found["composites"].values():
+        native.update(composite["ops"])
+    report = converter.report()
+    assert report.operations == native
+    instances = {name: each["instances"] for name, each in found["composites"].items()}
+    assert report.composites == instances
+    assert instances["blend"] >= 1
+    assert native["relu"] >= 2
