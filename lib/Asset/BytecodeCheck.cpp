@@ -20,7 +20,8 @@ namespace bytecode = mlir::bytecode;
 namespace mask = mlir::bytecode::OpEncodingMask;
 namespace sections = mlir::bytecode::Section;
 
-/// Regions within regions; programs of models stay below ten.
+/// Regions within regions; programs of models stay below ten. Each takes more
+/// of the stack than what kDeepestNesting is for.
 static constexpr unsigned kDeepestRegion = 128;
 /// How many attributes one may consist of when what it refers to is written
 /// out.

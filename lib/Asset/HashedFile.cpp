@@ -2,6 +2,8 @@
 
 #include "HashedFile.h"
 
+#include "corten/Support/Limits.h"
+
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Alignment.h"
 #include "llvm/Support/Errno.h"
@@ -16,7 +18,7 @@
 using namespace corten;
 
 /// A multiple of what any disk wants transfers to be aligned to.
-static constexpr size_t kAlignment = 4096;
+static constexpr size_t kAlignment = kPageBytes;
 static constexpr size_t kBlock = size_t(2) << 20;
 /// Two transfers on their way keep the disk busy.
 static constexpr unsigned kWriters = 2;

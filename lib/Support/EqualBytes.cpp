@@ -2,6 +2,8 @@
 
 #include "corten/Support/EqualBytes.h"
 
+#include "corten/Support/Limits.h"
+
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/xxhash.h"
@@ -11,18 +13,16 @@
 using namespace corten;
 using llvm::StringRef;
 
-static constexpr size_t kPage = 4096;
-
 /// Where the n-th part of a piece is: the first page, one in the middle, the
 /// last one, and then all of it in steps. Empty behind the last.
 static StringRef partOf(StringRef bytes, size_t part) {
   switch (part) {
   case 0:
-    return bytes.take_front(kPage);
+    return bytes.take_front(kPageBytes);
   case 1:
-    return bytes.substr(bytes.size() / 2, kPage);
+    return bytes.substr(bytes.size() / 2, kPageBytes);
   case 2:
-    return bytes.take_back(kPage);
+    return bytes.take_back(kPageBytes);
   default:
     return bytes.substr((part - 3) * ReadWindow::kStep, ReadWindow::kStep);
   }

@@ -24,8 +24,16 @@ inline constexpr size_t kElementAlignment = 8;
 inline constexpr int64_t kWeightElements = 256;
 
 /// How deep what is read may be nested. Parsers call themselves for each
-/// bracket, and no author nests this far.
+/// bracket, and no author nests this far. Limits of their own have regions of
+/// bytecode, each of which costs MLIR's readers and verifiers more of the stack
+/// than a bracket; the JSON of archives, which a branch in a branch nests by
+/// eight, and whose parser does not call itself; and the values of pickles,
+/// which are arguments of a call.
 inline constexpr unsigned kDeepestNesting = 256;
+
+/// What is written or read a little of costs this much of memory. On no machine
+/// that we build for is it less.
+inline constexpr size_t kPageBytes = 4096;
 
 } // namespace corten
 

@@ -113,7 +113,6 @@ static bool isUniform(const TensorView &view, ReadWindow &window) {
   // A tenth of a second of reading at the most, and larger than any bias, norm
   // or mask that is worth it.
   constexpr size_t kLargest = size_t(16) << 20;
-  constexpr size_t kPage = 4096;
   int64_t count = view.numElements();
   if (count < 1 || view.bytes % count != 0)
     return false;
@@ -122,7 +121,7 @@ static bool isUniform(const TensorView &view, ReadWindow &window) {
   auto isSameIn = [&](size_t begin, size_t size) {
     return std::memcmp(data + begin, data + begin + width, size) == 0;
   };
-  size_t size = view.bytes - width, head = std::min(kPage, size);
+  size_t size = view.bytes - width, head = std::min(kPageBytes, size);
   bool isSame = isSameIn(0, head) && isSameIn(size - head, head) &&
                 view.bytes <= kLargest && isSameIn(head, size - head);
   window.passed({data, view.bytes}, isSame ? view.bytes : ReadWindow::kLook);
