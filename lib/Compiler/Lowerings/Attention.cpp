@@ -443,12 +443,11 @@ static std::string nameOf(Type type) {
   return text;
 }
 
-static bool lowerAttention(Operation *op, Planner &planner, Reason &why) {
-  Sizes &sizes = planner.sizes;
-  std::optional<AttentionParts> parts = matchAttention(op, planner, why);
-  if (!parts)
-    return false;
-  AttentionForms forms = formsOf(*parts, planner);
+/// Whether fast attention knows the types of all parts, and no other way is
+/// better.
+static bool isForFastAttention(Operation *op, const AttentionParts &parts,
+                               const AttentionForms &forms, Planner &planner,
+                               Reason &why) {
   Type element = forms.queries.element;
   if (!isFast(element))
     return why.fail("its elements are of the type " + nameOf(element));
@@ -457,7 +456,21 @@ static bool lowerAttention(Operation *op, Planner &planner, Reason &why) {
     return why.fail("queries, keys, values and the result are not of one type");
   if (hasPackedLayers(forms, planner))
     return why.fail("keys and values are constants, which are packed");
-  // Leading axes broadcast.
+  if (parts.mask) {
+    Type mask = planner.form(parts.mask).element;
+    if (mask != element && !mask.isInteger(1))
+      return why.fail("its mask is of the type " + nameOf(mask));
+  }
+  if (parts.sinks) {
+    Type sinks = planner.form(parts.sinks).element;
+    if (!isFast(sinks))
+      return why.fail("its sinks are of the type " + nameOf(sinks));
+  }
+  return true;
+}
+
+/// The leading axes, which broadcast.
+static SizeList leadingExtents(const AttentionForms &forms, Planner &planner) {
   SmallVector<Form> batches;
   for (const Form *form : {&forms.queries, &forms.keys, &forms.values}) {
     Form batch = *form;
@@ -465,38 +478,75 @@ static bool lowerAttention(Operation *op, Planner &planner, Reason &why) {
     batch.strides.pop_back_n(2);
     batches.push_back(batch);
   }
-  SizeList batch = planner.broadcastExtents(batches);
+  return planner.broadcastExtents(batches);
+}
+
+/// The mask, which says what is seen.
+static Form maskOfSeen(Operation *op, const AttentionParts &parts,
+                       Planner &planner) {
+  Form mask = planner.form(parts.mask);
+  if (!parts.isMaskOfHidden)
+    return mask;
+  Type element = mask.element;
+  return planner.tile(mask, element, [&](OpBuilder &b, ValueRange in) {
+    return plan::LaneOp::create(b, op->getLoc(), laneType(element), "Not", in)
+        .getResult();
+  });
+}
+
+/// What the kernel gives with the axes of the result: heads that were split are
+/// one axis again, and where leading axes were merged (`isMerged`) they are as
+/// they were.
+static Form withAxesOfResult(Operation *op, Form result,
+                             const AttentionForms &forms, bool isMerged,
+                             Planner &planner) {
+  auto type = cast<RankedTensorType>(op->getResult(0).getType());
+  if (forms.splitAxis) {
+    SizeList extents = result.extents;
+    extents[*forms.splitAxis] = planner.sizes.mul(
+        extents[*forms.splitAxis], extents[*forms.splitAxis + 1]);
+    extents.erase(extents.begin() + *forms.splitAxis + 1);
+    if (!isMerged)
+      planner.refine(extents, type);
+    result = planner.reshaped(result, extents);
+  }
+  if (isMerged) {
+    SizeList extents = planner.form(op->getOperand(0)).extents;
+    extents.back() = forms.values.extents.back();
+    planner.refine(extents, type);
+    result = planner.reshaped(result, extents);
+  }
+  return result;
+}
+
+static bool lowerAttention(Operation *op, Planner &planner, Reason &why) {
+  Sizes &sizes = planner.sizes;
+  std::optional<AttentionParts> parts = matchAttention(op, planner, why);
+  if (!parts)
+    return false;
+  AttentionForms forms = formsOf(*parts, planner);
+  if (!isForFastAttention(op, *parts, forms, planner, why))
+    return false;
+  SizeList batch = leadingExtents(forms, planner);
   auto spread = [&](const Form &form, Size rows, Size columns) {
     SizeList shape = batch;
     shape.append({rows, columns});
     return broadcast(sizes, form, shape);
+  };
+  auto spreadHeads = [&](const Form &form, Size rows, Size columns) {
+    return spread(splitHeads(planner, form, batch, forms.splitAxis), rows,
+                  columns);
   };
   Size numQueries = forms.queries.extents[forms.queries.rank() - 2];
   Size numKeys = forms.keys.extents[forms.keys.rank() - 2];
   Size depth = forms.queries.extents.back();
   Size width = forms.values.extents.back();
   std::optional<Form> mask, sinks;
-  if (parts->mask) {
-    mask = planner.form(parts->mask);
-    if (mask->element != element && !mask->element.isInteger(1))
-      return why.fail("its mask is of the type " + nameOf(mask->element));
-    if (parts->isMaskOfHidden)
-      mask =
-          planner.tile(*mask, mask->element, [&](OpBuilder &b, ValueRange in) {
-            return plan::LaneOp::create(b, op->getLoc(),
-                                        laneType(mask->element), "Not", in)
-                .getResult();
-          });
-    mask = spread(splitHeads(planner, *mask, batch, forms.splitAxis),
-                  numQueries, numKeys);
-  }
-  if (parts->sinks) {
-    sinks = planner.form(parts->sinks);
-    if (!isFast(sinks->element))
-      return why.fail("its sinks are of the type " + nameOf(sinks->element));
-    sinks = spread(splitHeads(planner, *sinks, batch, forms.splitAxis),
-                   numQueries, sizes.number(1));
-  }
+  if (parts->mask)
+    mask = spreadHeads(maskOfSeen(op, *parts, planner), numQueries, numKeys);
+  if (parts->sinks)
+    sinks =
+        spreadHeads(planner.form(parts->sinks), numQueries, sizes.number(1));
   auto resultType = cast<RankedTensorType>(op->getResult(0).getType());
   bool isMerged = size_t(resultType.getRank()) !=
                   batch.size() + 2 - forms.splitAxis.has_value();
@@ -511,26 +561,11 @@ static bool lowerAttention(Operation *op, Planner &planner, Reason &why) {
                   sizes.number(0), sizes.number(parts->unseeingGivesZeros)};
   call.extents = batch;
   call.extents.append({numQueries, width});
-  call.element = element;
+  call.element = forms.queries.element;
   if (!isMerged)
     call.order = wantedOrder(op, planner, forms.splitAxis);
-  Form result = planner.kernel(call);
-  if (forms.splitAxis) {
-    SizeList extents = result.extents;
-    extents[*forms.splitAxis] =
-        sizes.mul(extents[*forms.splitAxis], extents[*forms.splitAxis + 1]);
-    extents.erase(extents.begin() + *forms.splitAxis + 1);
-    if (!isMerged)
-      planner.refine(extents, resultType);
-    result = planner.reshaped(result, extents);
-  }
-  if (isMerged) {
-    SizeList extents = planner.form(op->getOperand(0)).extents;
-    extents.back() = width;
-    planner.refine(extents, resultType);
-    result = planner.reshaped(result, extents);
-  }
-  planner.setForm(op->getResult(0), result);
+  planner.setForm(op->getResult(0), withAxesOfResult(op, planner.kernel(call),
+                                                     forms, isMerged, planner));
   return true;
 }
 
