@@ -44,6 +44,19 @@ static void list(llvm::raw_ostream &os, StringRef what,
     os << separator << "...";
 }
 
+void NamedWeights::know(StringRef name) {
+  known.insert(name);
+  if (auto tie = tied.find(name); tie != tied.end())
+    known.insert(tie->second);
+}
+
+void NamedWeights::add(const NamedWeights &others) {
+  for (StringRef name : others.known.keys())
+    known.insert(name);
+  for (const auto &[name, stored] : others.tied)
+    tied.try_emplace(name, stored);
+}
+
 llvm::Error NamedWeights::checkAllKnown() const {
   for (StringRef name : tied.keys())
     if (!known.contains(name))
@@ -134,8 +147,6 @@ const TensorFolder::Tensor *ProgramWeights::take(StringRef name,
       missingConstants.push_back(name.str());
     return nullptr;
   }
-  if (auto tie = named->tied.find(name); tie != named->tied.end())
-    named->know(tie->second);
   if (tensor->dtype == dtype && ArrayRef(tensor->shape) == shape)
     return tensor;
   misshapen.push_back((name + " is " + describe(tensor->dtype, tensor->shape) +
@@ -156,7 +167,7 @@ llvm::Error ProgramWeights::check() const {
   list(os, "of another type or shape", misshapen, "\n    ");
   list(os, "in no checkpoint, and without data in the program",
        missingConstants, ", ");
-  if (named->takesTies && !possibleTies.empty())
+  if (!possibleTies.empty())
     os << "\n  Fix: if the model ties weights, say which ones, as in --tied "
        << possibleTies.front() << ", or tied= in Python";
   if (!missingConstants.empty())

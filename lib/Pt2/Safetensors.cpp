@@ -261,13 +261,14 @@ corten::openWeights(const WeightSource &source) {
   if (source.folder.empty()) {
     if (!source.tied.empty())
       return llvm::createStringError(
-          "weights are tied to those of a folder, and there is none");
+          "weights are tied to those of a folder, and there is none.\n"
+          "Fix: name the folder: --weights FOLDER, or weights= in Python.");
     return std::nullopt;
   }
   auto folder = openSafetensors(source.folder);
   if (!folder)
     return folder.takeError();
-  NamedWeights named(std::move(*folder), /*takesTies=*/true);
+  NamedWeights named(std::move(*folder));
   for (const TiedWeight &weight : source.tied)
     named.tie(weight.name, weight.stored);
   return named;

@@ -60,10 +60,11 @@ class PyProgramBuilder {
 public:
   PyProgramBuilder(nb::object tensorType, nb::object dtypeType,
                    nb::object symInt, nb::object symFloat, nb::object symBool,
-                   std::shared_ptr<TensorFolder> folder)
+                   const NamedWeights *folder)
       : tensorType(std::move(tensorType)), dtypeType(std::move(dtypeType)),
         symInt(std::move(symInt)), symFloat(std::move(symFloat)),
-        symBool(std::move(symBool)), named(namedWeights(std::move(folder))),
+        symBool(std::move(symBool)),
+        named(folder ? std::optional(*folder) : std::nullopt),
         weights(named ? &*named : nullptr), signature(builder, weights) {
     graphs.push_back(&builder.mainGraph());
   }
@@ -218,13 +219,6 @@ public:
   bool hasCopies() const { return isSomeCopied || signature.hasCopies(); }
 
 private:
-  static std::optional<NamedWeights>
-  namedWeights(std::shared_ptr<TensorFolder> folder) {
-    if (!folder)
-      return std::nullopt;
-    return NamedWeights(std::move(folder));
-  }
-
   /// Calls `use` with what the walker says of a tensor: (memory, type, shape,
   /// whether there is data).
   void withTensor(const nb::tuple &given,
@@ -517,7 +511,7 @@ void corten::bindings::bindProgram(nb::module_ &module) {
   nb::class_<PyProgramBuilder>(module, "ProgramBuilder",
                                "Fills a Program; one walker uses one builder.")
       .def(nb::init<nb::object, nb::object, nb::object, nb::object, nb::object,
-                    std::shared_ptr<TensorFolder>>(),
+                    const NamedWeights *>(),
            nb::arg("tensor_type"), nb::arg("dtype_type"), nb::arg("sym_int"),
            nb::arg("sym_float"), nb::arg("sym_bool"), nb::arg("folder").none())
       .def("function", &PyProgramBuilder::addFunction, nb::arg("module"),

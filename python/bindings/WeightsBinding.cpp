@@ -5,18 +5,18 @@
 #include "Bindings.h"
 #include "Errors.h"
 #include "TorchTensors.h"
+#include "Weights.h"
 
 #include "corten/Program/Weights.h"
 #include "corten/Pt2/Safetensors.h"
 
 #include <nanobind/ndarray.h>
-#include <nanobind/stl/map.h>
-#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
-#include <map>
+#include <optional>
 
 namespace nb = nanobind;
 using namespace corten;
@@ -26,12 +26,8 @@ namespace {
 /// The weights of a program that torch is to run.
 class PyProgramWeights {
 public:
-  PyProgramWeights(std::shared_ptr<TensorFolder> folder,
-                   const std::map<std::string, std::string> &tied)
-      : named(std::move(folder), /*takesTies=*/true), weights(&named) {
-    for (const auto &[name, stored] : tied)
-      named.tie(name, stored);
-  }
+  explicit PyProgramWeights(const NamedWeights &folder)
+      : named(folder), weights(&named) {}
   PyProgramWeights(const PyProgramWeights &) = delete;
   PyProgramWeights &operator=(const PyProgramWeights &) = delete;
 
@@ -70,33 +66,44 @@ private:
 } // namespace
 
 void corten::bindings::bindWeights(nb::module_ &module) {
-  nb::class_<TensorFolder>(module, "SafetensorsFolder",
-                           "The tensors of a folder, which are mapped.")
-      .def(
-          "check_known",
-          [](std::shared_ptr<TensorFolder> self,
-             const std::vector<std::string> &names) {
-            NamedWeights named(std::move(self));
-            for (const std::string &name : names)
-              named.know(name);
-            unwrap(named.checkAllKnown());
-          },
-          nb::arg("names"),
-          "Raises ValueError if the folder has others than `names`.");
+  nb::class_<NamedWeights>(
+      module, "SafetensorsFolder",
+      "The tensors of a folder, which are mapped, and what is tied to them.");
+  module.def(
+      "check_all_known",
+      [](const std::vector<std::pair<const NamedWeights *,
+                                     std::vector<std::string>>> &programs) {
+        std::optional<NamedWeights> all;
+        for (const auto &[folder, names] : programs) {
+          NamedWeights named(*folder);
+          for (const std::string &name : names)
+            named.know(name);
+          if (all)
+            all->add(named);
+          else
+            all = std::move(named);
+        }
+        if (all)
+          unwrap(all->checkAllKnown());
+      },
+      nb::arg("programs"),
+      "Takes the folder of each program, all the same, and names of its "
+      "tensors. Raises ValueError if the folder has others, or if one is said "
+      "to be tied that no program has.");
   module.def(
       "open_safetensors",
-      [](const std::string &path) {
-        return std::const_pointer_cast<TensorFolder>(
-            unwrap(openSafetensors(path)));
+      [](const std::string &path, const TiedPairs &tied) {
+        NamedWeights named(unwrap(openSafetensors(path)));
+        for (const auto &[name, stored] : tied)
+          named.tie(name, stored);
+        return named;
       },
-      nb::arg("path"),
+      nb::arg("path"), nb::arg("tied"),
       "Raises ValueError for a folder that cannot be read or trusted.");
   nb::class_<PyProgramWeights>(
       module, "ProgramWeights",
       "The weights of one program that come from a folder.")
-      .def(nb::init<std::shared_ptr<TensorFolder>,
-                    const std::map<std::string, std::string> &>(),
-           nb::arg("folder"), nb::arg("tied"))
+      .def(nb::init<const NamedWeights &>(), nb::arg("folder"))
       .def("know", &PyProgramWeights::know, nb::arg("name"), nb::arg("tensor"),
            nb::arg("has_data"),
            "The program has a tensor of this name. To be said of all before "

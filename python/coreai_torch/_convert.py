@@ -84,6 +84,7 @@ def convert(
     entrypoint_name: str = "main",
     externalize_modules: Sequence[Any] | None = None,
     weights: str | os.PathLike[str] | None = None,
+    tied: Mapping[str, str] | None = None,
     force: bool = False,
     converter: TorchConverter | None = None,
 ) -> AIProgram:
@@ -106,6 +107,8 @@ def convert(
         externalize_modules: As for :meth:`TorchConverter.add_pytorch_module`.
         weights: As for :meth:`TorchConverter.add_pytorch_module`: a folder of
             safetensors that a model on the meta device gets its weights from.
+        tied: As for :meth:`TorchConverter.add_pytorch_module`: what the folder has
+            under another name only.
         force: Whether to replace what is at ``path`` even if it is no asset.
         converter: The converter to do it with: one that has lowerings or kernels,
             another mode, or whose ``report()`` is wanted. Only this program is
@@ -153,6 +156,7 @@ def convert(
             entrypoint_name,
             decompose=True,
             weights=weights,
+            tied=tied,
         )
         try:
             program = converter.to_coreai(entrypoints=[entrypoint_name])

@@ -11,6 +11,7 @@ from torch.utils._pytree import tree_map_only
 
 from coreai_torch._walk import has_data
 from corten import _native
+from corten._text import ties_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -25,7 +26,7 @@ def fill_weights(
 
     Raises ``ValueError`` if one is missing, or of another type or shape.
     """
-    weights = _native.ProgramWeights(_native.open_safetensors(folder), dict(tied))
+    weights = _native.ProgramWeights(_native.open_safetensors(folder, ties_of(tied)))
     kinds = ((program.state_dict, True), (program.constants, False))
     tensors = [
         (owner, is_state, name, tensor)

@@ -8,7 +8,7 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Callable, Collection, Hashable, Sequence
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -47,6 +47,7 @@ from corten._text import (
     SourcePaths,
     path_text,
     source_paths_of,
+    ties_of,
     utf8,
     value_names,
 )
@@ -291,6 +292,7 @@ class TorchConverter:
         *,
         decompose: bool = False,
         weights: str | os.PathLike[str] | None = None,
+        tied: Mapping[str, str] | None = None,
         _externalized_exported_programs: Sequence[ExternalizedModule] | None = None,
     ) -> TorchConverter:
         """Stage an exported and decomposed program.
@@ -313,6 +315,9 @@ class TorchConverter:
                 model may have been exported on the meta device, and may be
                 larger than memory: files are mapped. Several programs may come
                 from one folder; :meth:`to_coreai` refuses weights that none has.
+            tied: What the folder has under another name only, and that name, for
+                example ``{"head.weight": "embed.weight"}``. An exported program
+                says itself what is tied in it, unless it was loaded without data.
 
         Returns:
             The converter, for chaining.
@@ -334,6 +339,7 @@ class TorchConverter:
             decompose=decompose,
             externalized=_externalized_exported_programs or (),
             weights=weights,
+            tied=tied,
         )
 
     def add_pytorch_module(
@@ -349,6 +355,7 @@ class TorchConverter:
         model: torch.nn.Module = _UNSET,
         decompose: bool = False,
         weights: str | os.PathLike[str] | None = None,
+        tied: Mapping[str, str] | None = None,
     ) -> TorchConverter:
         """Stage a module together with the function that exports it.
 
@@ -366,6 +373,7 @@ class TorchConverter:
             decompose: As in :meth:`add_exported_program`: ``export_fn`` returns
                 what ``torch.export.export()`` does.
             weights: As in :meth:`add_exported_program`.
+            tied: As in :meth:`add_exported_program`.
 
         Returns:
             The converter, for chaining.
@@ -415,6 +423,7 @@ class TorchConverter:
             externalized=externalized,
             externalizing=externalizing,
             weights=weights,
+            tied=tied,
         )
 
     def register_custom_kernels(
@@ -573,6 +582,7 @@ class TorchConverter:
         externalized: Sequence[ExternalizedModule] = (),
         externalizing: _Externalizing | None = None,
         weights: str | os.PathLike[str] | None = None,
+        tied: Mapping[str, str] | None = None,
     ) -> TorchConverter:
         if not isinstance(exported_program, torch.export.ExportedProgram):
             msg = (
@@ -588,8 +598,14 @@ class TorchConverter:
             raise TypeError(msg)
         folder, path = None, ""
         if weights is not None:
-            folder = _native.open_safetensors(path_text(weights))
+            folder = _native.open_safetensors(path_text(weights), ties_of(tied))
             path = os.path.realpath(weights)
+        elif tied:
+            msg = (
+                "weights are tied to those of a folder, and there is none.\n"
+                "Fix: name the folder: weights=."
+            )
+            raise ValueError(msg)
         start = time.perf_counter()
         program, is_snapshot, origin = read_program(
             exported_program,
@@ -648,18 +664,21 @@ class TorchConverter:
     def _check_weights(self, staged: list[_Staged]) -> None:
         """Raise ``ValueError`` for weights that no program staged from a folder has.
 
+        And for ties of such weights.
+
         Those that are not converted now count as well: an encoder and a decoder
         may come from one checkpoint.
         """
-        for path, folder in {s.weights: s.folder for s in staged}.items():
-            if folder is None:
-                continue
-            programs = [s.exported_program for s in self._staged if s.weights == path]
-            folder.check_known(
+        for path in {s.weights for s in staged}:
+            programs = [
+                (s.folder, s.exported_program)
+                for s in self._staged
+                if s.folder is not None and s.weights == path
+            ]
+            _native.check_all_known(
                 [
-                    name
-                    for program in programs
-                    for name in (*program.state_dict, *program.constants)
+                    (folder, [*program.state_dict, *program.constants])
+                    for folder, program in programs
                 ]
             )
 

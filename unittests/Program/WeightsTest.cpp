@@ -110,13 +110,15 @@ TEST_F(WeightsTest, NamesOfOneTensorAreTied) {
     EXPECT_FALSE(weights.take(name, ScalarType::Float32, {2}, true)) << name;
   EXPECT_EQ(llvm::toString(weights.check()),
             "the weights in 'weights' are not the program's\n"
-            "  missing (3): part, other, unknown");
+            "  missing (3): part, other, unknown\n"
+            "  Fix: if the model ties weights, say which ones, as in --tied "
+            "part=OTHER, or tied= in Python");
   EXPECT_EQ(llvm::toString(named.checkAllKnown()), "");
 }
 
 TEST_F(WeightsTest, WhatIsSaidToBeTied) {
   store("b", {2});
-  NamedWeights named(folder, /*takesTies=*/true);
+  NamedWeights named(folder);
   ProgramWeights weights(&named);
   EXPECT_FALSE(weights.take("a", ScalarType::Float32, {2}, true));
   EXPECT_NE(llvm::toString(weights.check()).find("as in --tied a=b, or tied="),
@@ -128,6 +130,24 @@ TEST_F(WeightsTest, WhatIsSaidToBeTied) {
   named.tie("z", "b");
   EXPECT_EQ(llvm::toString(named.checkAllKnown()),
             "no program has the weight 'z', which is said to be tied to 'b'");
+}
+
+TEST_F(WeightsTest, ProgramsThatShareAFolderTieEachForItself) {
+  for (const char *name : {"a", "b"})
+    store(name, {2});
+  NamedWeights first(folder), second(folder);
+  first.tie("x", "a");
+  first.know("x");
+  second.tie("x", "b");
+  second.tie("y", "a");
+  second.know("x");
+  EXPECT_EQ(llvm::toString(first.checkAllKnown()),
+            "'weights' has weights that the program lacks\n  extra (1): b");
+  first.add(second);
+  EXPECT_EQ(llvm::toString(first.checkAllKnown()),
+            "no program has the weight 'y', which is said to be tied to 'a'");
+  first.know("y");
+  EXPECT_EQ(llvm::toString(first.checkAllKnown()), "");
 }
 
 TEST_F(WeightsTest, WhatTheProgramLacks) {

@@ -55,17 +55,18 @@ private:
 /// A folder that several programs take their weights from.
 class NamedWeights {
 public:
-  /// `takesTies` says whether whoever asks for weights can tie them.
-  explicit NamedWeights(std::shared_ptr<const TensorFolder> folder,
-                        bool takesTies = false)
-      : folder(std::move(folder)), takesTies(takesTies) {}
+  explicit NamedWeights(std::shared_ptr<const TensorFolder> folder)
+      : folder(std::move(folder)) {}
 
   /// From now on, what is not there as `name` is looked for as `stored`.
   void tie(llvm::StringRef name, llvm::StringRef stored) {
     tied[name] = stored.str();
   }
   /// Some program has a tensor of this name, even if nothing uses it.
-  void know(llvm::StringRef name) { known.insert(name); }
+  void know(llvm::StringRef name);
+  /// What other programs that take their weights from the same folder know, and
+  /// what is tied there.
+  void add(const NamedWeights &others);
   /// Fails if there are tensors that no program has, or ties of weights that
   /// none has.
   llvm::Error checkAllKnown() const;
@@ -74,7 +75,6 @@ private:
   friend class ProgramWeights;
 
   std::shared_ptr<const TensorFolder> folder;
-  bool takesTies;
   llvm::StringMap<std::string> tied;
   llvm::StringSet<> known;
 };

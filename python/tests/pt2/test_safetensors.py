@@ -14,6 +14,7 @@ import torch
 from safetensors.torch import save_file
 from support.command import corten as command
 
+import coreai_torch
 import corten
 from coreai_torch import TorchConverter
 from corten import _native
@@ -24,12 +25,13 @@ INDEX = "model.safetensors.index.json"
 class Decoder(torch.nn.Module):
     """Tied weights, a buffer, and one that is in no checkpoint."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, ties: bool = True) -> None:
         super().__init__()
         self.embed = torch.nn.Embedding(40, 32)
         self.layer = torch.nn.Linear(32, 32)
         self.head = torch.nn.Linear(32, 40, bias=False)
-        self.head.weight = self.embed.weight
+        if ties:
+            self.head.weight = self.embed.weight
         self.register_buffer("scale", torch.linspace(1, 2, 32))
         self.register_buffer("shift", torch.linspace(0, 1, 32), persistent=False)
 
@@ -205,14 +207,58 @@ def test_names_of_one_memory_are_tied_in_both_doors(folder, tmp_path):
     corten.convert_pt2(tmp_path / "model.pt2", weights=folder)
 
 
-def test_what_is_loaded_without_data_is_not_tied(folder, tmp_path):
+TIES = {"head.weight": "embed.weight"}
+
+
+def test_what_is_loaded_without_data_has_to_be_told_what_is_tied(folder, tmp_path):
     """torch loads all tensors of the meta device with one storage."""
     program = torch.export.load(archive(tmp_path))
     state = program.state_dict
     storages = {tensor.untyped_storage()._cdata for tensor in state.values()}
     assert len(storages) == 1
-    with pytest.raises(ValueError, match=r"missing \(1\): head.weight$"):
+    with pytest.raises(ValueError, match=r"missing \(1\): head.weight\n") as error:
         text_of(program, weights=folder)
+    assert "Fix: if the model ties weights, say which ones" in str(error.value)
+    assert text_of(program, weights=folder, tied=TIES) == text_of(export())
+
+
+def test_ties_in_all_ways_to_convert(folder):
+    shift = torch.linspace(0, 1, 32)
+    checkpoint(folder / "model.safetensors", "head.weight", shift=shift)
+    with torch.device("meta"):
+        module = Decoder(ties=False).eval()
+        tokens = torch.zeros(2, 3, dtype=torch.long)
+    program = torch.export.export(module, (tokens,))
+    options: Any = {"weights": folder, "tied": TIES}
+    expected = text_of(program, **options)
+    decomposed = TorchConverter().add_exported_program(
+        program.run_decompositions(), **options
+    )
+    for text in (expected, str(decomposed.to_coreai())):
+        assert text.count("coreai.constant dense_resource<p_embed_weight>") == 1
+        assert "dense_resource<p_head_weight>" not in text
+
+    converter = TorchConverter(mode=TorchConverter.Mode.RELEASE)
+    converter.add_pytorch_module(module, lambda _: program, decompose=True, **options)
+    assert str(converter.to_coreai()) == expected
+    converter = TorchConverter(mode=TorchConverter.Mode.RELEASE)
+    options.update(converter=converter, optimize=False)
+    given = coreai_torch.convert(module, tokens, **options)
+    assert str(given) == expected
+
+    whole = Decoder().eval()
+    whole.load_state_dict(export().state_dict)
+    tokens = torch.tensor([[1, 2, 3], [7, 0, 39]])
+    (actual,) = corten.compile(given)["main"](tokens.int()).values()
+    torch.testing.assert_close(torch.from_dlpack(actual), whole(tokens))
+
+
+def test_ties_that_do_not_fit(folder):
+    program = export("meta")
+    with pytest.raises(ValueError, match=r"there is none\.\nFix: name the folder"):
+        text_of(program, tied=TIES)
+    with pytest.raises(ValueError, match="no program has the weight 'none'"):
+        text_of(program, weights=folder, tied={**TIES, "none": "scale"})
 
 
 def refusals(
@@ -246,8 +292,7 @@ def test_both_doors_say_the_same_of_a_folder_that_does_not_fit(folder, tmp_path)
     wrong = {"scale": torch.zeros(32, dtype=torch.bfloat16)}
     checkpoint(folder / "model.safetensors", "layer.weight", **wrong)
     of_walk, of_file = refusals(export("meta"), tmp_path, weights=folder)
-    # Only one of them can be told what is tied.
-    assert of_file.startswith(of_walk)
+    assert of_walk == of_file
     assert "missing (1): layer.weight" in of_walk
 
 
@@ -420,12 +465,16 @@ def test_in_python_programs_share_one_folder_too(folder):
     converter = TorchConverter()
     for name, program in (("encode", encoder), ("decode", export("meta"))):
         converter.add_exported_program(
-            program, entrypoint_name=name, decompose=True, weights=folder
+            program, entrypoint_name=name, decompose=True, weights=folder, tied=TIES
         )
     converter.to_coreai()
     # What the other one needs is no stranger.
     converter.to_coreai(entrypoints=["encode"])
     converter.clear(entrypoints=["decode"])
+    with pytest.raises(ValueError, match=r"no program has the weight 'head\.weight'"):
+        converter.to_coreai()
+    converter.clear()
+    converter.add_exported_program(encoder, decompose=True, weights=folder)
     with pytest.raises(ValueError, match=r"extra \(3\): layer.bias, layer.weight"):
         converter.to_coreai()
 
@@ -483,7 +532,7 @@ def entry(**changes: Any) -> dict[str, Any]:
 def test_files_are_not_trusted(content, message, tmp_path):
     (tmp_path / "model.safetensors").write_bytes(content)
     with pytest.raises(ValueError, match=message):
-        _native.open_safetensors(str(tmp_path))
+        _native.open_safetensors(str(tmp_path), [])
 
 
 def test_a_file_may_be_cut_off_anywhere(folder):
@@ -491,4 +540,4 @@ def test_a_file_may_be_cut_off_anywhere(folder):
     for size in range(0, len(whole), 97):
         (folder / "model.safetensors").write_bytes(whole[:size])
         with pytest.raises(ValueError, match="end"):
-            _native.open_safetensors(str(folder))
+            _native.open_safetensors(str(folder), [])
