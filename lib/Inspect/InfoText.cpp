@@ -105,9 +105,12 @@ json::Object corten::infoJson(const ProgramInfo &info) {
                         {"bytes", weight.bytes},
                         {"reason", textJson(weight.reason)}};
   };
+  json::Value entryPoints = arrayOf(info.entryPoints, entryPoint);
   return json::Object{
       {"path", textJson(info.path)},
-      {"entry_points", arrayOf(info.entryPoints, entryPoint)},
+      {"entrypoints", entryPoints},
+      // The older spelling.
+      {"entry_points", std::move(entryPoints)},
       {"private_graphs", info.privateGraphs},
       {"operation_count", info.operations.total()},
       {"operations", countsJson(info.operations.ops)},

@@ -6,7 +6,7 @@ What the ``corten`` command does, from Python::
     import corten
 
     model = corten.open("model.aimodel")
-    print(model.info()["entry_points"])
+    print(model.info()["entrypoints"])
     for finding in model.doctor():
         print(finding["check"], finding["place"])
     model.strip()

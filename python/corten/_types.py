@@ -105,6 +105,8 @@ class Info(TypedDict):
     """What a program is."""
 
     path: str
+    entrypoints: list[EntryPoint]
+    #: An older spelling of ``entrypoints``.
     entry_points: list[EntryPoint]
     private_graphs: int
     operation_count: int

@@ -167,7 +167,7 @@ class Request:
     def entry_point(self) -> EntryPoint:
         """What the function takes and gives."""
         names = []
-        for entry in self.model.info()["entry_points"]:
+        for entry in self.model.info()["entrypoints"]:
             names.append(entry["name"])
             if entry["name"] == self.function:
                 return entry

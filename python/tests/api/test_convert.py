@@ -138,11 +138,11 @@ def test_a_path(tmp_path, monkeypatch):
     x = torch.randn(2, 4)
     for path in ("model.aimodel", tmp_path / "other.aimodel"):
         coreai_torch.convert(Scale(), x, path)
-        (entry,) = corten.open(path).info()["entry_points"]
+        (entry,) = corten.open(path).info()["entrypoints"]
         assert [value["name"] for value in entry["inputs"]] == ["x"]
     # An asset that is there is replaced.
     coreai_torch.convert(Scale(), x, "model.aimodel", input_names=["image"])
-    (entry,) = corten.open("model.aimodel").info()["entry_points"]
+    (entry,) = corten.open("model.aimodel").info()["entrypoints"]
     assert [value["name"] for value in entry["inputs"]] == ["image"]
 
 

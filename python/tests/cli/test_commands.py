@@ -108,7 +108,9 @@ class TestInfo:
         check_type(corten("info", "--json", classifier.path).json, _types.Info)
 
     def test_names_are_those_of_the_official_runtime(self, classifier: Written) -> None:
-        (entry,) = corten("info", "--json", classifier.path).json["entry_points"]
+        info = corten("info", "--json", classifier.path).json
+        assert info["entry_points"] == info["entrypoints"]
+        (entry,) = info["entrypoints"]
         inputs, outputs, states = (
             {value["name"] for value in entry[role]}
             for role in ("inputs", "outputs", "states")

@@ -53,7 +53,7 @@ def test_sound_models(name: str, optimize: bool, tmp_path: Path) -> None:
     program.save_asset(path)
     assert corten("doctor", path).out == f"{path}: nothing found\n"
     # A state is an argument before the program is optimized, a handle after.
-    (entry,) = corten("info", "--json", path).json["entry_points"]
+    (entry,) = corten("info", "--json", path).json["entrypoints"]
     states = [(state["name"], state["dtype"]) for state in entry["states"]]
     assert states == ([("b_calls", "f32")] if name == "classifier" else [])
 

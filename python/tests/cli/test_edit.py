@@ -37,7 +37,7 @@ def interface(path: Path) -> dict[str, tuple[list[str], ...]]:
             [value["name"] for value in entry[role]]  # type: ignore[literal-required]
             for role in ("inputs", "outputs", "states")
         )
-        for entry in corten.open(path).info()["entry_points"]
+        for entry in corten.open(path).info()["entrypoints"]
     }
 
 

@@ -102,7 +102,7 @@ class TestHelp:
         ):
             answer = corten(*command)
             assert answer.status == 0, answer.err
-        entries = corten("info", "--json", three).json["entry_points"]
+        entries = corten("info", "--json", three).json["entrypoints"]
         assert [entry["name"] for entry in entries] == ["a", "b", "c", "d"]
         for name in commands():
             assert "--function" not in corten(name, "--help").out

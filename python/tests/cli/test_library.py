@@ -91,7 +91,7 @@ def test_merge(examples: Path, classifier: Written, tmp_path: Path) -> None:
     info = corten("info", "--json", out).json
     assert [
         (entry["name"], [value["name"] for value in entry["inputs"]])
-        for entry in info["entry_points"]
+        for entry in info["entrypoints"]
     ] == [("prefill", ["tokens"]), ("decode", ["tokens"])]
     assert info["metadata"]["description"] == "both phases"
     # A folder that is no asset stays.

@@ -141,12 +141,12 @@ def test_convert(classifier: Written, tmp_path: Path) -> None:
     path = tmp_path / "out.aimodel"
     model.save(path)
     ours, official = corten.open(path), corten.open(classifier.path)
-    assert ours.info()["entry_points"] == official.info()["entry_points"]
+    assert ours.info()["entrypoints"] == official.info()["entrypoints"]
     assert corten.diff(ours, official)["same"]
     two = corten.convert_pt2(
         entrypoints={"a": classifier.archive, "b": classifier.archive}, release=True
     )
-    assert [entry["name"] for entry in two.info()["entry_points"]] == ["a", "b"]
+    assert [entry["name"] for entry in two.info()["entrypoints"]] == ["a", "b"]
     assert two.doctor() == []
 
 

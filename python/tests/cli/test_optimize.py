@@ -187,7 +187,7 @@ def test_it_computes_the_same(
     assert int(count[1]) <= int(count[2])
     assert corten("doctor", after).status == corten("doctor", saved.path).status
     before, info = (corten("info", path, "--json").json for path in (saved.path, after))
-    assert info["entry_points"] == before["entry_points"]
+    assert info["entrypoints"] == before["entrypoints"]
     assert_same(saved.path, after, saved)
 
 

@@ -293,7 +293,7 @@ def test_states_beside_arrays(verify: Verify, tmp_path: Path) -> None:
     path = tmp_path / "counter.aimodel"
     model = corten.convert_pt2(tmp_path / "counter.pt2")
     model.save(path)
-    entry = model.info()["entry_points"][0]
+    entry = model.info()["entrypoints"][0]
     (state,), (output,) = entry["states"], entry["outputs"]
     x, count = np.full(3, 2, np.float32), np.full(3, 5, np.float32)
     np.savez(tmp_path / "inputs.npz", **{"x": x, state["name"]: count})

@@ -143,7 +143,7 @@ def test_states_are_called_and_ordered_as_state_names_takes_them(tmp_path):
             after.writestr(name, data)
     assert _described(swapped) == (["1.cache", "0.cache"], None)
     model = corten.convert_pt2(swapped, state_names=["first", "second"])
-    (entry,) = model.info()["entry_points"]
+    (entry,) = model.info()["entrypoints"]
     # Arguments keep the order of the buffers.
     assert [state["name"] for state in entry["states"]] == ["second", "first"]
 
@@ -322,5 +322,5 @@ def test_several_programs(tmp_path):
     with pytest.raises(ValueError, match="and no 'third'"):
         corten.convert_pt2(f"{path}:third")
     model = corten.convert_pt2(entrypoints={n: f"{path}:{n}" for n in sizes})
-    shapes = {e["name"]: e["inputs"][0]["shape"] for e in model.info()["entry_points"]}
+    shapes = {e["name"]: e["inputs"][0]["shape"] for e in model.info()["entrypoints"]}
     assert shapes == {"first": [1, 2], "second": [1, 3]}
