@@ -44,7 +44,8 @@ class Sum(torch.nn.Module):
             self.register_parameter(f"p{{number}}", torch.nn.Parameter(data, False))
     def forward(self, x):
         for parameter in self.parameters():
-            x = x + {value}
+            # Nothing of this is constant: what is, coreai-core may compute.
+            x = (x + {value}).abs()
         return x
 
 table = torch.arange(16.0).reshape(1, 16, 1)
@@ -89,7 +90,11 @@ def weights(tmp_path: Path) -> list[Path]:
 
 
 def _safetensors(
-    weights: list[Path], path: Path, past: int = 0, dtype: torch.dtype = torch.float32
+    weights: list[Path],
+    path: Path,
+    past: int = 0,
+    dtype: torch.dtype = torch.float32,
+    shape: list[int] | None = None,
 ) -> None:
     """A checkpoint whose data begins ``past`` what elements are aligned to.
 
@@ -98,7 +103,7 @@ def _safetensors(
     header = {
         f"p{number}": {
             "dtype": f"F{8 * dtype.itemsize}",
-            "shape": [_SIZE // dtype.itemsize],
+            "shape": shape or [_SIZE // dtype.itemsize],
             "data_offsets": [number * _SIZE, (number + 1) * _SIZE],
         }
         for number in range(len(weights))
@@ -164,7 +169,7 @@ _CHANGED = {
     ),
     "int64": (
         "(torch.from_file(p, size={size} // 8, dtype=torch.int64) for p in paths)",
-        "parameter",
+        "(x.long() + parameter)",
         2,
     ),
     "transposed": (
@@ -369,3 +374,94 @@ def test_of_a_folder(past, dtype, weights, tmp_path):
     assert written > _SIZE * _COUNT * 4 // dtype.itemsize
     assert 0 < peak < _ALLOWED
     assert 0 < anonymous < _SIZE // 2
+
+
+#: A square weight of ``_SIZE`` bytes.
+_SIDE = 4096
+
+_OPTIMIZED = """
+import re, sys
+import torch
+import coreai_torch
+sys.path.insert(0, sys.argv[4])
+from api.test_larger_than_memory import Products
+
+def status(name):
+    return int(re.search(name + r":\\s+(\\d+)", open("/proc/self/status").read())[1])
+
+checkpoint, asset, count = sys.argv[1:4]
+with torch.device("meta"):
+    module = Products(int(count))
+    x = torch.empty(1, module.side)
+open("/proc/self/clear_refs", "w").write("5")
+before, anonymous = status("VmRSS"), status("RssAnon")
+coreai_torch.convert(module, x, asset, weights=checkpoint)
+print(status("VmHWM") - before, status("RssAnon") - anonymous)
+"""
+
+
+class Products(torch.nn.Module):
+    """Matrices, whose transposes an optimizer may merge into products."""
+
+    side = _SIDE
+
+    def __init__(self, count: int) -> None:
+        super().__init__()
+        for number in range(count):
+            matrix = torch.nn.Parameter(torch.empty(_SIDE, _SIDE), requires_grad=False)
+            self.register_parameter(f"p{number}", matrix)
+
+    def forward(self, x):
+        for parameter in self.parameters():
+            x = torch.nn.functional.linear(x, parameter)
+        return x
+
+
+@pytest.fixture
+def products(weights: list[Path], tmp_path: Path) -> Path:
+    """The weights of ``Products``."""
+    path = tmp_path / "model.safetensors"
+    _safetensors(weights, path, shape=[_SIDE, _SIDE])
+    return path
+
+
+def test_converted_optimized_saved(products, tmp_path):
+    """In one call, with what coreai-core does to optimize."""
+    asset = tmp_path / "model.aimodel"
+    tests = Path(__file__).parents[1]
+    done = subprocess.run(
+        [sys.executable, "-c", _OPTIMIZED, products, asset, str(_COUNT), tests],
+        stdout=subprocess.PIPE,
+        check=True,
+        text=True,
+        env={**os.environ, "COREAI_TORCH_QUIET": "1"},
+    )
+    peak, anonymous = (int(number) << 10 for number in done.stdout.split())
+    assert (asset / "main.mlirb").stat().st_size > _SIZE * _COUNT
+    assert 0 < peak < _ALLOWED
+    assert anonymous < 2 * _SIZE
+
+
+def test_of_commands_on_assets(products, tmp_path):
+    with torch.device("meta"):
+        exported = torch.export.export(Products(_COUNT), (torch.empty(1, _SIDE),))
+    torch.export.save(exported, tmp_path / "model.pt2")
+    first, second = tmp_path / "first.aimodel", tmp_path / "second.aimodel"
+    convert = ("convert", tmp_path / "model.pt2", "--weights", products)
+    for arguments in [
+        (*convert, "-O", "-o", second),
+        (*convert, "-o", first),
+        ("edit", first, "-o", second, "--rename", "main=other"),
+        # All weights are equal to some.
+        (
+            *("edit", "--entrypoint", f"a={first}", "--entrypoint", f"b={second}"),
+            *("-o", second),
+        ),
+        ("strip", first, "-o", second),
+        ("optimize", first, "-o", second),
+    ]:
+        peak, anonymous = _peaks(*arguments)
+        written = (second / "main.mlirb").stat().st_size
+        assert _SIZE * _COUNT < written < _SIZE * (_COUNT + 1), arguments
+        assert 0 < peak < _ALLOWED, arguments
+        assert 0 < anonymous < _SIZE // 2, arguments
