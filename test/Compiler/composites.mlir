@@ -1,4 +1,4 @@
-// RUN: corten-opt --coreai-to-plan --split-input-file %s | FileCheck %s
+// RUN: corten-opt --coreai-to-plan %s | FileCheck %s
 //
 // A composite that is known by name is one kernel.
 
@@ -14,18 +14,16 @@ coreai.graph @known(%q: tensor<1x1x3x4xf32> {coreai.name = "q"}, %k: tensor<1x1x
   coreai.output %0, %1 : tensor<1x3x2x5xf32>, tensor<1x2x4x5xf32>
 }
 
-// -----
-
 // One of the name that does not say what it has to, and takes something else,
 // is its body.
 // CHECK-LABEL: plan.function @another
 // CHECK-NOT: "GatedDelta"
 // CHECK: plan.return
-coreai.graph private noinline @update(%q: tensor<4xf32>) -> tensor<4xf32> attributes {composite_decl = #coreai.composite_declaration<"gated_delta_update" = {input_names = ["query"]}>} {
+coreai.graph private noinline @other_update(%q: tensor<4xf32>) -> tensor<4xf32> attributes {composite_decl = #coreai.composite_declaration<"gated_delta_update" = {input_names = ["query"]}>} {
   %0 = coreai.relu %q : (tensor<4xf32>) -> tensor<4xf32>
   coreai.output %0 : tensor<4xf32>
 }
 coreai.graph @another(%q: tensor<4xf32> {coreai.name = "q"}) -> (tensor<4xf32> {coreai.name = "y"}) {
-  %0 = coreai.invoke @update(%q) : (tensor<4xf32>) -> tensor<4xf32>
+  %0 = coreai.invoke @other_update(%q) : (tensor<4xf32>) -> tensor<4xf32>
   coreai.output %0 : tensor<4xf32>
 }

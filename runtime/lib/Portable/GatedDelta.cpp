@@ -9,11 +9,12 @@
 // Columns of the state know nothing of each other.
 
 #include "Portable.h"
+#include "Scratch.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <vector>
+#include <span>
 
 using namespace corten::runtime;
 using namespace corten::runtime::portable;
@@ -69,7 +70,7 @@ public:
                 valueHead * call.output(0).steps[2]) {}
 
   /// A column of the state, which `state` has room for.
-  void run(int64_t column, std::vector<double> &state) {
+  void run(int64_t column, std::span<double> state) {
     const Tensor &memory = call.input(5);
     for (size_t i = 0; i != state.size(); ++i)
       state[i] = numberAt<T>(memory, before + int64_t(i) * memory.steps[2] +
@@ -106,7 +107,7 @@ private:
     return 1 / std::sqrt(sum + 1e-6);
   }
 
-  void step(int64_t t, int64_t column, std::vector<double> &state) const {
+  void step(int64_t t, int64_t column, std::span<double> state) const {
     const Tensor &q = call.input(0);
     const Tensor &k = call.input(1);
     int64_t query = queries + t * q.steps[2];
@@ -141,6 +142,15 @@ private:
 };
 } // namespace
 
+/// How long a column of the state is, if there is any.
+static int64_t columnLength(const Tensor &state) {
+  return state.rank == 4 && state.size() != 0 ? state.extents[2] : 0;
+}
+
+size_t portable::scratchOfGatedDelta(const Invocation &call) {
+  return size_t(columnLength(call.input(5))) * sizeof(double);
+}
+
 Error portable::runGatedDelta(const Invocation &call) {
   if (Error error = checkGatedDelta(call))
     return error;
@@ -153,11 +163,11 @@ Error portable::runGatedDelta(const Invocation &call) {
       return unknownType("GatedDelta", *other);
   return withType(state.type, [&]<typename T>() -> Error {
     if constexpr (FloatElement<T>) {
-      std::vector<double> column(size_t(state.extents[2]));
+      Scratch<double> scratch(call, columnLength(state));
       for (int64_t batch = 0; batch != state.extents[0]; ++batch)
         for (int64_t head = 0; head != state.extents[1]; ++head)
           for (int64_t i = 0; i != state.extents[3]; ++i)
-            Head<T>(call, batch, head).run(i, column);
+            Head<T>(call, batch, head).run(i, scratch.numbers());
       return Error::success();
     } else {
       return unknownType("GatedDelta", state);

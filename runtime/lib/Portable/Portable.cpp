@@ -16,6 +16,8 @@ size_t portable::scratchOf(PortableKernel kernel, const Invocation &call) {
   case PortableKernel::Attention:
   case PortableKernel::AttentionWithSinks:
     return scratchOfAttention(call);
+  case PortableKernel::GatedDelta:
+    return scratchOfGatedDelta(call);
   case PortableKernel::MatMulCompressed:
     return scratchOfMatMulCompressed(call);
   case PortableKernel::MatMulRoutedCompressed:

@@ -16,6 +16,7 @@ namespace corten::runtime::portable {
 size_t scratchOf(PortableKernel kernel, const Invocation &call);
 size_t scratchOfSort(const Invocation &call);
 size_t scratchOfAttention(const Invocation &call);
+size_t scratchOfGatedDelta(const Invocation &call);
 size_t scratchOfMatMulCompressed(const Invocation &call);
 size_t scratchOfMatMulRoutedCompressed(const Invocation &call);
 size_t scratchOfMatMulSparse(const Invocation &call);
