@@ -177,6 +177,8 @@ static void expectNone(std::optional<Isa> isa, int threads) {
     LoadOptions options = bounded(threads);
     options.isa = isa;
     options.check = false;
+    // What a thread has for itself is there once for each.
+    options.arenaLimit *= threads;
     auto model = Model::load(std::as_bytes(std::span(file)), options);
     ASSERT_TRUE(model) << name;
     for (const Function &function : (*model)->functions()) {

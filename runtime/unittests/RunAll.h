@@ -9,8 +9,9 @@
 #include "corten/Runtime/PlanFile.h"
 
 #include <algorithm>
-#include <cstring>
+#include <cstdint>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 namespace corten::runtime {
@@ -26,37 +27,55 @@ inline LoadOptions bounded(int threads = 1) {
   return options;
 }
 
-/// A shape that a parameter allows, if that is a small one.
+/// Larger inputs are not set: the call is refused.
+inline constexpr int64_t kMostElements = 4096;
+
+/// A shape that a parameter allows, if that is a small one; else one whose
+/// number of elements is a number still.
 inline std::vector<int64_t> shapeOf(const Parameter &parameter) {
   std::vector<int64_t> shape;
   shape.reserve(parameter.axes.size());
-  for (const Axis &axis : parameter.axes)
+  int64_t rest = kMostElements;
+  for (const Axis &axis : parameter.axes) {
+    int64_t most = std::max<int64_t>(rest, 64);
     shape.push_back(std::clamp<int64_t>(axis.isFixed() ? axis.low : 2,
-                                        std::clamp<int64_t>(axis.low, 0, 64),
-                                        64));
+                                        std::clamp<int64_t>(axis.low, 0, most),
+                                        most));
+    rest /= std::max<int64_t>(shape.back(), 1);
+  }
   return shape;
 }
 
-/// Sets every input to the numbers 1, 2, 3, ..., to true, or, as they may be
-/// indices, to 1, 0, 1, ... Memory is kept in `memory`.
+/// Fills a tensor: floats with 1, 2, 3, ..., integers of 8 and 16 bits the same
+/// up to 100, others, as they may be indices, with 1, 0, 1, ..., booleans with
+/// true.
+inline void fill(const Tensor &tensor) {
+  withType(tensor.type, [&]<typename T>() {
+    T *elements = tensor.as<T>();
+    for (int64_t k = 0; k != tensor.size(); ++k)
+      if constexpr (std::is_same_v<T, bool>)
+        elements[k] = true;
+      else if constexpr (FloatElement<T> || ComplexElement<T>)
+        elements[k] = T(float(k + 1));
+      else if constexpr (std::is_integral_v<T> && sizeof(T) <= 2)
+        elements[k] = T(1 + k % 100);
+      else
+        elements[k] = T((k + 1) % 2);
+  });
+}
+
+/// Fills every input, in `memory`.
 inline std::string setInputs(Call &call, const Function &function,
                              std::vector<std::vector<double>> &memory) {
   std::string text;
   for (size_t i = 0; i != function.inputs().size(); ++i) {
     const Parameter &input = function.inputs()[i];
     Tensor tensor(input.type, nullptr, shapeOf(input));
-    if (tensor.size() < 0 || tensor.size() > 4096)
+    if (tensor.size() < 0 || tensor.size() > kMostElements)
       continue;
     memory.emplace_back(size_t(tensor.size()) + 1);
     tensor.data = memory.back().data();
-    if (input.type == ElementType::F32)
-      for (int64_t k = 0; k != tensor.size(); ++k)
-        tensor.as<float>()[k] = float(k + 1);
-    if (input.type == ElementType::SI32)
-      for (int64_t k = 0; k != tensor.size(); ++k)
-        tensor.as<int32_t>()[k] = int32_t((k + 1) % 2);
-    if (input.type == ElementType::Bool)
-      std::memset(tensor.data, 1, size_t(tensor.size()));
+    fill(tensor);
     if (Error error = call.setInput(i, tensor))
       text += error.message() + "\n";
   }
