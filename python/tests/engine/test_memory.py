@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """A decoder takes little more memory than its weights, however often it is loaded.
 
-One of 100 MB; with ``CORTEN_LARGE_DECODER=1``, which ``scripts/nightly`` sets, one of
-1.5 GB.
+One of 100 MB; with ``CORTEN_LARGE_DECODER=1``, which ``scripts/nightly --weekly`` sets,
+one of 1.5 GB.
 """
 
 from __future__ import annotations
