@@ -40,10 +40,15 @@ async def call(
     cancelled in this call, and before, the call can still leave them as they were.
     """
     pending = function._pending(*args, **kwargs)
-    running = asyncio.get_running_loop().run_in_executor(_threads, pending.run)
+    queued = _threads.submit(pending.run)
+    running = asyncio.wrap_future(queued)
     try:
         await asyncio.shield(running)
     except asyncio.CancelledError:
+        # Until others leave a thread to it there is nothing to wait for.
+        if queued.cancel():
+            pending.abandon()
+            raise
         pending.cancel()
         while not running.done():
             with contextlib.suppress(asyncio.CancelledError):

@@ -202,6 +202,36 @@ def test_calls_have_threads_of_their_own() -> None:
     assert asyncio.run(meet()) == ["met"] * count
 
 
+def test_a_task_that_is_cancelled_before_it_has_a_thread(
+    counter: corten.Function, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_async, "MOST_CALLS", 1)
+    # Put back afterwards.
+    monkeypatch.setattr(_async, "_threads", _async._threads)
+    _async._begin()
+    function: Any = Meets(2)
+    states = counter.create_states()
+
+    async def cancelled() -> None:
+        other = asyncio.create_task(_async.call(function, (), {}))
+        await asyncio.sleep(0)
+        task = asyncio.create_task(counter.async_(ONES, states=states))
+        await asyncio.sleep(0)
+        task.cancel()
+        await asyncio.wait([task], timeout=10)
+        is_over = task.cancelled()
+        assert not other.done()
+        function.run()
+        assert await other == "met"
+        assert is_over
+        assert total(states) == [0, 0, 0]
+        await counter.async_(ONES, states=states)
+
+    asyncio.run(cancelled())
+    _async._threads.shutdown()
+    assert total(states) == [1, 1, 1]
+
+
 def test_a_child_awaits_calls_as_well(counter: corten.Function) -> None:
     async def call() -> Any:
         return await counter.async_(ONES, states=counter.create_states())
