@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Small models of different kinds, and what they should answer."""
+"""Small models of different kinds, one of which remembers much."""
 
 from __future__ import annotations
 
@@ -14,6 +14,9 @@ import torch
 from coreai_torch import TorchConverter, get_decomp_table
 
 WIDTH = 48
+#: The rows and columns of a state of 4 MiB. From 2 MiB on forks share the pages that
+#: neither has written to.
+LARGE = (1024, 1024)
 
 
 class Layers(torch.nn.Module):
@@ -52,11 +55,24 @@ class Picks(torch.nn.Module):
         return self.kept[of]
 
 
+class Keeps(torch.nn.Module):
+    """Remembers rows, and returns those that it was given."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("kept", torch.zeros(LARGE))
+
+    def forward(self, to: torch.Tensor, x: torch.Tensor) -> Any:
+        self.kept[to] = x
+        return self.kept[to]
+
+
 @dataclass(frozen=True)
 class Files:
     layers: Path
     adds: Path
     picks: Path
+    keeps: Path
 
 
 def save(module: torch.nn.Module, args: Any, path: Path, shapes: Any = None) -> Path:
@@ -80,6 +96,7 @@ def write(folder: Path) -> Files:
         save(Layers(), (torch.zeros(2, WIDTH),), folder / "layers.aimodel", (rows,)),
         save(Adds(), (torch.zeros(WIDTH),), folder / "adds.aimodel"),
         save(Picks(), (place, torch.zeros(2, 4), place), folder / "picks.aimodel"),
+        save(Keeps(), (place, torch.zeros(2, LARGE[1])), folder / "keeps.aimodel"),
     )
 
 
