@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -176,22 +177,10 @@ def test_storage(back_end: Any) -> None:
 Arguments = Callable[[Any, np.ndarray[Any, Any]], tuple[dict[str, Any], ...]]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "error", "says"),
-    [
-        (lambda _, x: ({},), RuntimeError, "x"),
-        (lambda _, x: (), RuntimeError, "x"),
-        (lambda A, x: ({"x": A(x), "z": A(x)},), RuntimeError, "z"),
-        (lambda A, x: ({"x": A(x[0])},), RuntimeError, "x"),
-        (lambda A, x: ({"x": A(x[:, :2])},), RuntimeError, "x"),
-        (lambda A, x: ({"x": A(x.astype("d"))},), RuntimeError, "x.*f.*64.*f.*32"),
-        (lambda _, x: ({"x": x},), TypeError, "x.*NDArray"),
-        (lambda A, x: ({"x": A(x)}, {"total": x}), TypeError, "total.*NDArray"),
-    ],
-)
-def test_refused_arguments(
+def refuse(
     back_end: Any, layer: Path, arguments: Arguments, error: type[Exception], says: str
 ) -> None:
+    """A function refuses arguments, and can be used on."""
     x = np.ones((4, 3), np.float32)
 
     async def call() -> Any:
@@ -200,10 +189,41 @@ def test_refused_arguments(
             given = arguments(back_end.runtime.NDArray, x)
             with pytest.raises(error, match=says):
                 await function(*given)
-            # It can be used on.
             return await function({"x": back_end.runtime.NDArray(x)})
 
     assert asyncio.run(call()).keys() == {"y", "s"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "says"),
+    [
+        (lambda _, x: ({},), RuntimeError, "x"),
+        (lambda _, x: (), RuntimeError, "x"),
+        (lambda A, x: ({"x": A(x), "z": A(x)},), RuntimeError, "z"),
+        (lambda A, x: ({"x": A(x[:, :2])},), RuntimeError, "x"),
+        (lambda _, x: ({"x": x},), TypeError, "x.*NDArray"),
+        (lambda A, x: ({"x": A(x)}, {"total": x}), TypeError, "total.*NDArray"),
+    ],
+)
+def test_refused_arguments(
+    back_end: Any, layer: Path, arguments: Arguments, error: type[Exception], says: str
+) -> None:
+    refuse(back_end, layer, arguments, error, says)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (lambda A, x: ({"x": A(x[0])},), "x"),
+        (lambda A, x: ({"x": A(x.astype("d"))},), "x.*f.*64.*f.*32"),
+    ],
+)
+def test_refused_ranks_and_types(
+    back_end: Any, layer: Path, arguments: Arguments, says: str
+) -> None:
+    if back_end.name == "interpreter" and version("coreai-core") != "1.0.0b2":
+        pytest.skip("1.0.0b3 looks at neither: another rank ends the process")
+    refuse(back_end, layer, arguments, RuntimeError, says)
 
 
 @pytest.mark.parametrize("shape", [None, (5, 3), (4,)])
