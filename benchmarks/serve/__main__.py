@@ -9,7 +9,7 @@ closed    clients that ask again as soon as they have their answer
 open      requests at a rate, whether others were answered or not
 mixed     closed, with bad requests, clients that leave and slow readers beside them
 language  streams of a bundle, with clients that leave and slow readers beside them
-shutdown  SIGTERM in the middle of closed: what was accepted is answered
+shutdown  SIGTERM in the middle of closed and of streams: what was accepted is answered
 """
 
 from __future__ import annotations
@@ -153,7 +153,10 @@ class Phases:
         # Of the server's processes; unlike throughput, others do not disturb it.
         if (now := self._cpu_seconds()) is not None and busy is not None:
             line["cpu_ms"] = round((now - busy) / max(tally.answered, 1) * 1e3, 3)
-        if self.engine and name != "language":
+        if tally.streams:
+            line["streams"] = tally.streams
+        # What a stream takes says nothing beside a call.
+        if self.engine and not tally.streams:
             line["share_of_engine"] = round(throughput / self.engine, 3)
         if tally.bad:
             line["bad"] = dict(tally.bad)
@@ -224,9 +227,11 @@ class Phases:
 
     async def shutdown(self) -> Tally:
         tally = Tally()
-        clients = self._options.clients
-        load = client.closed_loop(self._target, tally, clients, self._seconds)
-        task = asyncio.create_task(load)
+        clients, seconds = self._options.clients, self._seconds
+        task = asyncio.gather(
+            client.closed_loop(self._target, tally, clients, seconds),
+            language.streams(self._texts, tally, max(clients // 4, 1), seconds),
+        )
         await asyncio.sleep(self._seconds / 2)
         tally.is_ending = self.is_ending = True
         self._process.send_signal(signal.SIGTERM)

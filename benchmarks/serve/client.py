@@ -31,6 +31,8 @@ class Tally:
 
     sent: int = 0
     answered: int = 0
+    #: Streams of text among those.
+    streams: int = 0
     #: Refused with one of the answers for that.
     refused: int = 0
     #: Another result than the engine's, or another answer than a bad request gets.

@@ -87,6 +87,8 @@ def read(answer: bytes) -> tuple[int, list[float]]:
     """The status, and log-probabilities of a stream; none if it has no end."""
     head, _, rest = answer.partition(b"\r\n\r\n")
     status = int(head.split(maxsplit=2)[1])
+    if status != 200:
+        return status, []
     body = b""
     while rest:
         size, _, rest = rest.partition(b"\r\n")
@@ -94,22 +96,26 @@ def read(answer: bytes) -> tuple[int, list[float]]:
         body += rest[:length]
         rest = rest[length + 2 :]
     events = body.decode().split("data: ")[1:]
-    if status != 200 or not events or events[-1].strip() != "[DONE]":
+    if not events or events[-1].strip() != "[DONE]":
         return status, []
     chunks = map(json.loads, events[:-1])
     found = (chunk["choices"][0]["logprobs"]["token_logprobs"] for chunk in chunks)
     return status, [one for some in found for one in some]
 
 
-def _note(tally: Tally, sample: Sample, answer: bytes, begin: float) -> None:
+def _note(
+    tally: Tally, sample: Sample, answer: bytes, begin: float, was_ending: bool = False
+) -> None:
     if not answer:
-        tally.lost += 1
+        tally.lost += not was_ending
+        tally.refused += was_ending
         return
     status, found = read(answer)
     if status in REFUSALS:
         tally.refused += 1
         return
     tally.answered += 1
+    tally.streams += 1
     is_right = len(found) == TOKENS and np.allclose(
         found, sample.expected, rtol=1e-3, atol=1e-3
     )
@@ -125,6 +131,7 @@ async def streams(target: Target, tally: Tally, clients: int, seconds: float) ->
         choose = random.Random(number)
         while (begin := time.perf_counter()) < end:
             sample = choose.choice(target.samples)
+            was_ending = tally.is_ending
             tally.sent += 1
             answer = b""
             with suppress(OSError, TimeoutError):
@@ -133,7 +140,9 @@ async def streams(target: Target, tally: Tally, clients: int, seconds: float) ->
                 async with asyncio.timeout(PATIENCE):
                     answer = await reader.read()
                 writer.close()
-            _note(tally, sample, answer, begin)
+            _note(tally, sample, answer, begin, was_ending)
+            if was_ending:
+                await asyncio.sleep(0.05)
 
     await asyncio.gather(*(loop(number) for number in range(clients)))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import math
+import time
 import urllib.request
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -45,6 +46,15 @@ def client(server: Server) -> openai.OpenAI:
 
 def expected(model: corten.llm.LanguageModel, prompt: Any, **options: Any) -> str:
     return "".join(model.generate(prompt, **options))
+
+
+def metric(server: Server, line: str) -> float:
+    """The value of the line that begins so."""
+    with urllib.request.urlopen(f"{server.url}/metrics") as answer:
+        found = [
+            row for row in answer.read().decode().splitlines() if row.startswith(line)
+        ]
+    return float(found[0].split()[-1]) if found else 0.0
 
 
 def test_models(client: openai.OpenAI) -> None:
@@ -284,6 +294,66 @@ def test_clients_that_leave(client: openai.OpenAI, server: Server) -> None:
         model="tiny-0.1", prompt="The", max_tokens=2, temperature=0
     )
     assert answer.choices[0].text
+
+
+def finish(bundle: TinyBundle, model: corten.llm.LanguageModel) -> bool:
+    """Two completions run and two wait when a server is told to end: all are whole.
+
+    False if one of them had ended before it was told.
+    """
+    prompts = ["The quick", "lazy", "The brown", "dog"]
+
+    def ask(server: Server, number: int) -> str:
+        body = {
+            "model": "tiny-0.1",
+            "prompt": prompts[number],
+            "max_tokens": 480,
+            "temperature": 0,
+            "ignore_eos": True,
+            "stream": number % 2 == 0,
+        }
+        request = urllib.request.Request(
+            f"{server.url}/v1/completions", json.dumps(body).encode()
+        )
+        with urllib.request.urlopen(request) as answer:
+            text = answer.read().decode()
+        if number % 2:
+            (choice,) = json.loads(text)["choices"]
+            assert choice["finish_reason"] == "length"
+            return str(choice["text"])
+        *events, end = text.removeprefix("data: ").split("data: ")
+        assert end == "[DONE]\n\n"
+        choices = [json.loads(event)["choices"][0] for event in events]
+        assert choices[-1]["finish_reason"] == "length"
+        return "".join(choice["text"] for choice in choices)
+
+    with (
+        Server(bundle.path, "--max-sequences", "2") as server,
+        ThreadPoolExecutor(4) as pool,
+    ):
+        asked = []
+        for number in range(4):
+            asked.append(pool.submit(ask, server, number))
+            line = "corten_requests_in_flight "
+            while metric(server, line) <= number and not asked[0].done():
+                time.sleep(0.005)
+        have_waited = metric(server, "corten_queue_requests{") == 2
+        server.ask_to_end()
+        texts = [one.result() for one in asked]
+        status, log = server.wait()
+    assert status == 0
+    assert [line for line in log if line["level"] == "error"] == []
+    for prompt, text in zip(prompts, texts, strict=True):
+        assert text == expected(model, prompt, max_tokens=480, ignore_eos=True)
+    (told,) = [line for line in log if line["event"] == "shutting down"]
+    return have_waited and told["in_flight"] == 4
+
+
+def test_shutdown_finishes_what_was_accepted(
+    bundle: TinyBundle, model: corten.llm.LanguageModel
+) -> None:
+    # Until they have not ended before the signal, busy as the machine may be.
+    assert any(finish(bundle, model) for _ in range(5))
 
 
 @pytest.mark.parametrize(
