@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import functools
 import json
+import re
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -19,6 +20,22 @@ _ENDS_OF_TURN = ("end_of_turn", "im_end", "eot_id", "endoftext", "eot_token")
 _INCOMPLETE = "\ufffd"
 #: The bytes of a character after its first one, and so tokens, at most.
 _MOST_TO_COME = 3
+
+
+def _spelled_bytes() -> dict[str, int]:
+    """The bytes that characters stand for in tokenizers of bytes.
+
+    Those that are printed in Latin-1 stand for themselves, and what follows Latin-1
+    for the others.
+    """
+    others = [b for b in range(256) if b == 0x20 or not chr(b).isprintable()]
+    hidden = {chr(256 + i): byte for i, byte in enumerate(others)}
+    return {chr(b): b for b in range(256) if b not in others} | hidden
+
+
+_BYTES = _spelled_bytes()
+#: A byte, in tokenizers of characters that spell the others in bytes.
+_BYTE = re.compile("<0x([0-9A-Fa-f]{2})>")
 
 
 class Tokenizer:
@@ -50,9 +67,50 @@ class Tokenizer:
         """The text of tokens; with ``special``, that of special ones too."""
         return str(self._fast.decode(list(tokens), skip_special_tokens=not special))
 
-    def token_text(self, token: int) -> str:
-        """The text of one token, special or not."""
-        return self.decode([token], special=True)
+    def token_bytes(self, token: int) -> bytes:
+        """What one token adds to a text: it may be a part of a character.
+
+        Those of a special token are its name, and a token that there is not has none.
+        """
+        piece: str | None = self._fast.id_to_token(token)
+        if piece is None:
+            return b""
+        for step in () if token in self._special else self._decoder:
+            match step:
+                case {"type": "ByteLevel"}:
+                    if all(character in _BYTES for character in piece):
+                        return bytes(map(_BYTES.__getitem__, piece))
+                case {"type": "ByteFallback"}:
+                    if found := _BYTE.fullmatch(piece):
+                        return bytes.fromhex(found[1])
+                case {"type": "Replace", "pattern": {"String": old}, "content": new}:
+                    piece = piece.replace(old, new)
+                case {"type": "Metaspace", "replacement": old}:
+                    piece = piece.replace(old, " ")
+                # They change where texts begin, and tokens stand behind others.
+                case {"type": "Fuse" | "Strip"}:
+                    pass
+                case _:
+                    return self.decode([token], special=True).encode()
+        return piece.encode()
+
+    def is_special(self, token: int) -> bool:
+        """Whether a token is no part of the text."""
+        return token in self._special
+
+    @functools.cached_property
+    def _special(self) -> frozenset[int]:
+        added = self._fast.get_added_tokens_decoder()
+        return frozenset(token for token, one in added.items() if one.special)
+
+    @functools.cached_property
+    def _decoder(self) -> list[dict[str, Any]]:
+        """What makes text of tokens, step by step."""
+        decoder = self._fast.decoder
+        if decoder is None:
+            return [{}]
+        step = json.loads(decoder.__getstate__())
+        return list(step["decoders"]) if step["type"] == "Sequence" else [step]
 
     def token_id(self, text: str) -> int | None:
         """The token that is spelled like this."""

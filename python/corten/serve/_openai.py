@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import asyncio
+import codecs
 import json
 import time
 import uuid
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
     from corten.llm import LanguageModel, Tokenizer, TokenLogprob
     from corten.serve._metrics import Metrics
 
+_Decoder = codecs.getincrementaldecoder("utf-8")
+
 
 @dataclass
 class _Choice:
@@ -49,8 +52,8 @@ class _Form:
         prefix = "chatcmpl" if asked.is_chat else "cmpl"
         self._id = f"{prefix}-{uuid.uuid4().hex}"
         self._created = int(time.time())
-        #: How much text of each continuation there was before.
-        self._offsets: dict[int, int] = {}
+        #: How long the text of each continuation is, and what makes text of bytes.
+        self._seen: dict[int, tuple[int, codecs.IncrementalDecoder]] = {}
 
     def whole(self, choices: list[_Choice], usage: Usage) -> dict[str, Any]:
         kind = "chat.completion" if self._asked.is_chat else "text_completion"
@@ -113,20 +116,40 @@ class _Form:
             return None
         if self._asked.is_chat:
             return {"content": [self._chat_logprob(one) for one in found]}
-        tokens = [self._tokenizer.token_text(one.token) for one in found]
-        offsets = []
-        for token in tokens:
-            offsets.append(self._offsets.setdefault(index, 0))
-            self._offsets[index] += len(token)
         return {
-            "tokens": tokens,
+            "tokens": [self._name(one.token) for one in found],
             "token_logprobs": [one.logprob for one in found],
-            "top_logprobs": [
-                {self._tokenizer.token_text(token): value for token, value in one.top}
-                for one in found
-            ],
-            "text_offset": offsets,
+            "top_logprobs": [self._top(one) for one in found],
+            "text_offset": [self._offset(index, one.token) for one in found],
         }
+
+    def _name(self, token: int, mark: str = "bytes:") -> str:
+        """The text of a token, or its bytes where it has only a part of one."""
+        spelled = self._tokenizer.token_bytes(token)
+        if not spelled:
+            return f"token_id:{token}"
+        try:
+            return spelled.decode()
+        except UnicodeDecodeError:
+            return mark + "".join(f"\\x{byte:02x}" for byte in spelled)
+
+    def _top(self, found: TokenLogprob) -> dict[str, float]:
+        named: dict[str, float] = {}
+        for token, value in found.top:
+            name = self._name(token)
+            # Several may have one text.
+            named[f"token_id:{token}" if name in named else name] = value
+        return named
+
+    def _offset(self, index: int, token: int) -> int:
+        """How much text there was before a token, which comes next."""
+        if index not in self._seen:
+            self._seen[index] = (0, _Decoder("replace"))
+        length, decoder = self._seen[index]
+        if not self._tokenizer.is_special(token):
+            text = decoder.decode(self._tokenizer.token_bytes(token))
+            self._seen[index] = (length + len(text), decoder)
+        return length
 
     def _chat_logprob(self, found: TokenLogprob) -> dict[str, Any]:
         return {
@@ -135,8 +158,12 @@ class _Form:
         }
 
     def _chat_token(self, token: int, logprob: float) -> dict[str, Any]:
-        text = self._tokenizer.token_text(token)
-        return {"token": text, "logprob": logprob, "bytes": list(text.encode())}
+        spelled = self._tokenizer.token_bytes(token)
+        return {
+            "token": self._name(token, mark=""),
+            "logprob": logprob,
+            "bytes": list(spelled) or None,
+        }
 
 
 def _usage(usage: Usage) -> dict[str, int]:

@@ -7,8 +7,10 @@ import itertools
 import json
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
+import tokenizers
 from support.bundles import TEXT, write_tokenizer
 
 from corten.llm import TextStream, Tokenizer
@@ -59,6 +61,52 @@ def test_bytes_that_are_no_character(tokenizer: Tokenizer) -> None:
         assert "".join(pieces) == tokenizer.decode(tokens)
 
 
+def sentences(folder: Path, pieces: tuple[str, ...], decoder: Any) -> Tokenizer:
+    """A tokenizer of characters with bytes for the others, as SentencePiece has it."""
+    tokens = [f"<0x{byte:02X}>" for byte in range(256)] + list(pieces)
+    fast = tokenizers.Tokenizer(
+        tokenizers.models.BPE(
+            {token: number for number, token in enumerate(tokens)},
+            merges=[],
+            byte_fallback=True,
+        )
+    )
+    fast.normalizer = tokenizers.normalizers.Replace(" ", "▁")
+    fast.decoder = decoder
+    folder.mkdir()
+    fast.save(str(folder / "tokenizer.json"))
+    return Tokenizer(folder)
+
+
+def test_the_bytes_of_tokens(tokenizer: Tokenizer, tmp_path: Path) -> None:
+    """Parts of characters too: together they are the text."""
+    steps = tokenizers.decoders
+    replaced = steps.Sequence(
+        [
+            steps.Replace("▁", " "),
+            steps.ByteFallback(),
+            steps.Fuse(),
+            steps.Strip(" ", 1, 0),
+        ]
+    )
+    spaced = steps.Sequence([steps.ByteFallback(), steps.Metaspace()])
+    pieces = ("▁", "a", "b")
+    of_bytes = sentences(tmp_path / "replaced", pieces, replaced)
+    found = [tokenizer, of_bytes, sentences(tmp_path / "spaced", pieces, spaced)]
+    for one in found:
+        for text in (TEXT, "é你", "ʯ", " a  b ", "<0xA", "\x00\x7f\xa0\xad\ufffd"):
+            spelled = [one.token_bytes(token) for token in one.encode(text)]
+            assert b"".join(spelled) == text.encode()
+    halves = [bytes([byte]) for byte in "é你".encode()]
+    assert [of_bytes.token_bytes(token) for token in of_bytes.encode("é你")] == halves
+    spelled = [tokenizer.token_bytes(token) for token in tokenizer.encode("ʯ")]
+    assert spelled == [b"\xca", b"\xaf"]
+    # What does not go by the token alone is its text; and some there are not.
+    words = sentences(tmp_path / "words", pieces, steps.WordPiece())
+    assert words.token_bytes(words.token_id("a") or 0) == b"a"
+    assert words.token_bytes(1000) == tokenizer.token_bytes(1000) == b""
+
+
 def test_a_copy_of_a_stream(tokenizer: Tokenizer) -> None:
     first, *rest = tokenizer.encode("ʯ!")
     stream = TextStream(tokenizer)
@@ -73,7 +121,8 @@ def test_special_tokens_are_no_text(tokenizer: Tokenizer) -> None:
     assert len(tokens) == 3
     assert "".join(pieces_of(tokenizer, tokens)) == "a"
     assert tokenizer.decode(tokens, special=True) == "<|im_start|>a<|im_end|>"
-    assert tokenizer.token_text(tokens[0]) == "<|im_start|>"
+    assert tokenizer.token_bytes(tokens[0]) == b"<|im_start|>"
+    assert [tokenizer.is_special(token) for token in tokens] == [True, False, True]
 
 
 def test_stop_strings() -> None:

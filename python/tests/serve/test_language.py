@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import codecs
 import json
 import math
 import time
@@ -213,6 +214,52 @@ def test_logprobs(client: openai.OpenAI, model: corten.llm.LanguageModel) -> Non
     assert [one.token for one in parts] == [one.token for one in whole]
     assert all(len(one.top_logprobs) == 2 for one in parts)
     assert bytes(whole[0].bytes).decode() == whole[0].token
+
+
+def test_logprobs_of_parts_of_characters(
+    client: openai.OpenAI, model: corten.llm.LanguageModel
+) -> None:
+    """Each token has the bytes that it stands for, and a name of its own."""
+    spelled = "é你".encode()
+    known = {model.tokenizer.token_bytes(token): token for token in range(384)}
+    bias = {str(known[bytes([byte])]): 100 for byte in spelled}
+    options: Any = {"max_tokens": 6, "temperature": 0, "logit_bias": bias}
+    for is_streamed in (False, True):
+        answer: Any = client.completions.create(
+            model="tiny-0.1",
+            prompt="The",
+            logprobs=20,
+            stream=is_streamed,
+            **options,
+        )
+        chunks = list(answer) if is_streamed else [answer]
+        choices = [chunk.choices[0] for chunk in chunks]
+        parts = [choice.logprobs for choice in choices if choice.logprobs]
+        tokens = [token for part in parts for token in part.tokens]
+        assert len(tokens) == 6
+        # Nearly half of all tokens are parts of characters.
+        for top in (top for part in parts for top in part.top_logprobs):
+            assert len(top) == 20
+            assert sum(name.startswith("bytes:") for name in top) > 1
+        data = bytes(int(token.removeprefix(r"bytes:\x"), 16) for token in tokens)
+        assert data.decode(errors="replace") == "".join(c.text for c in choices)
+        assert [offset for part in parts for offset in part.text_offset] == [
+            len(codecs.getincrementaldecoder("utf-8")("replace").decode(data[:count]))
+            for count in range(6)
+        ]
+    answer = client.chat.completions.create(
+        model="tiny-0.1",
+        messages=[{"role": "user", "content": "Hi"}],
+        logprobs=True,
+        top_logprobs=20,
+        **options,
+    )
+    content = answer.choices[0].logprobs.content
+    assert all(one.token == rf"\x{one.bytes[0]:02x}" for one in content)
+    for one in content:
+        assert len({other.token for other in one.top_logprobs}) == 20
+    data = bytes(byte for one in content for byte in one.bytes)
+    assert data.decode(errors="replace") == answer.choices[0].message.content
 
 
 def test_many_at_once(client: openai.OpenAI, model: corten.llm.LanguageModel) -> None:
