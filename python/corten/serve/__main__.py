@@ -48,7 +48,11 @@ def _parser() -> _command.Parser:
     settings = Settings()
     for name, kind, text in (
         ("max_batch", _number(1), "rows of a call that requests share"),
-        ("max_queue", _number(1), "requests that wait for one function"),
+        (
+            "max_queue",
+            _number(1),
+            "requests that wait for a function, or texts for a bundle",
+        ),
         ("max_connections", _number(1), "clients at a time"),
         ("max_body", _number(1), "bytes of a request"),
         ("concurrency", _number(1), "calls of one function at a time"),

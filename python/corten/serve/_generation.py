@@ -13,7 +13,7 @@ import asyncio
 from collections import deque
 from collections.abc import AsyncGenerator, Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
@@ -48,6 +48,17 @@ class Usage:
     completion_tokens: int = 0
 
 
+@dataclass
+class _Job:
+    """A request that was accepted."""
+
+    request: LanguageRequest
+    usage: Usage
+    #: Texts that have no place yet.
+    waiting: int
+    pieces: asyncio.Queue[Piece | BaseException] = field(default_factory=asyncio.Queue)
+
+
 class Generator:
     """Generates text with one model for all who ask."""
 
@@ -65,8 +76,10 @@ class Generator:
             if model.batching == "none"
             else Rounds(self._pool, metrics.batch_requests.labels(name))
         )
+        #: Texts that have a place, and those that were accepted and have not ended.
         self._active = 0
-        self._waiting: deque[tuple[int, asyncio.Future[None]]] = deque()
+        self._accepted = 0
+        self._waiting: deque[asyncio.Future[None]] = deque()
         self._queue_gauge = metrics.waiting.labels(name)
         self._prompt_tokens = metrics.prompt_tokens.labels(name)
         self._generated_tokens = metrics.generated_tokens.labels(name)
@@ -76,14 +89,19 @@ class Generator:
 
     def check(self, request: LanguageRequest) -> None:
         """Raises ``BadRequest`` for what is never generated, whatever the prompts."""
-        if request.texts > self._settings.max_sequences:
+        if request.texts > self._most:
             raise BadRequest(
-                f"{request.texts} texts are more than the "
-                f"{self._settings.max_sequences} that this server generates at a time"
+                f"{request.texts} texts are more than the {self._most} that this "
+                "server takes at a time"
             )
         beyond = [t for t in request.sampling.logit_bias if t >= self.model.vocab_size]
         if beyond:
             raise BadRequest(f"logit_bias: there is no token {beyond[0]}")
+
+    @property
+    def _most(self) -> int:
+        """How many texts are generated and wait."""
+        return self._settings.max_sequences + self._settings.max_queue
 
     async def generate(
         self, request: LanguageRequest, usage: Usage
@@ -92,17 +110,20 @@ class Generator:
 
         Raises ``Overloaded``, and ``BadRequest`` for what the model cannot take.
         """
-        wanted = request.texts
-        await self._enter(wanted)
-        pieces: asyncio.Queue[Piece | BaseException] = asyncio.Queue()
-        running = asyncio.create_task(self._run_all(request, pieces, usage))
+        left = request.texts
+        if self._accepted + left > self._most:
+            raise Overloaded(
+                f"{self._accepted} texts of {self.name} are generated or wait already"
+            )
+        self._accepted += left
+        job = _Job(request, usage, left)
+        running = asyncio.create_task(self._run_all(job))
         # Whoever reads slowly keeps no place, and whoever leaves does not wait for
         # the step that is running.
-        running.add_done_callback(partial(self._end, wanted, pieces))
+        running.add_done_callback(partial(self._end, job))
         try:
-            left = wanted
             while left:
-                piece = await pieces.get()
+                piece = await job.pieces.get()
                 if isinstance(piece, BaseException):
                     raise piece
                 left -= piece.finish_reason is not None
@@ -110,40 +131,39 @@ class Generator:
         finally:
             running.cancel()
 
-    async def _run_all(
-        self,
-        request: LanguageRequest,
-        pieces: asyncio.Queue[Piece | BaseException],
-        usage: Usage,
-    ) -> None:
-        """All continuations of all prompts."""
+    async def _run_all(self, job: _Job) -> None:
+        """All continuations of all prompts, each as soon as there is a place."""
+        count, sampling = job.request.count, job.request.sampling
+        if sampling.seed is not None:
+            # Of the last one; the others are its forks.
+            sampling = replace(sampling, seed=sampling.seed + count - 1)
+        # What is wrong with a prompt is said before anything is generated.
         firsts = [
-            await self._call(self._begin, prompt, request.sampling)
-            for prompt in request.prompts
+            await self._call(self._begin, prompt, sampling)
+            for prompt in job.request.prompts
         ]
+        for first in firsts:
+            job.usage.prompt_tokens += first.prompt_length
+            self._prompt_tokens.inc(first.prompt_length)
         async with asyncio.TaskGroup() as group:
-            for number, first in enumerate(firsts):
-                usage.prompt_tokens += first.prompt_length
-                self._prompt_tokens.inc(first.prompt_length)
-                begin = number * request.count
-                running = self._run(first, begin, request.count, pieces, usage)
-                group.create_task(running)
+            for number in range(len(firsts)):
+                first, turns = firsts.pop(0), asyncio.Lock()
+                for index in range(count):
+                    await self._enter()
+                    job.waiting -= 1
+                    running = self._run(job, first, number * count + index, turns)
+                    group.create_task(running).add_done_callback(self._leave)
 
-    def _end(
-        self,
-        wanted: int,
-        pieces: asyncio.Queue[Piece | BaseException],
-        task: asyncio.Task[None],
-    ) -> None:
-        """Give the places away, and say what went wrong."""
-        self._leave(wanted)
+    def _end(self, job: _Job, task: asyncio.Task[None]) -> None:
+        """Forget the texts that had no place, and say what went wrong."""
+        self._accepted -= job.waiting
         if task.cancelled():
             return
         error = task.exception()
         while isinstance(error, BaseExceptionGroup):
             error = error.exceptions[0]
         if error is not None:
-            pieces.put_nowait(error)
+            job.pieces.put_nowait(error)
 
     def _begin(self, prompt: Prompt, sampling: Sampling) -> Sequence:
         """Raises ``BadRequest`` for what is no text, or no conversation."""
@@ -158,33 +178,19 @@ class Generator:
             raise BadRequest(f"the prompt cannot be used: {error}") from error
 
     async def _run(
-        self,
-        first: Sequence,
-        begin: int,
-        count: int,
-        pieces: asyncio.Queue[Piece | BaseException],
-        usage: Usage,
+        self, job: _Job, sequence: Sequence, index: int, turns: asyncio.Lock
     ) -> None:
-        """All continuations of one prompt, which is read once."""
-        sequences = [first]
-        if count > 1:
-            while not await self._call(first.read):
-                pass
-            seed = first.sampling.seed
-            for index in range(1, count):
-                own = None if seed is None else seed + index
-                sequences.append(await self._call(partial(first.fork, seed=own)))
-        async with asyncio.TaskGroup() as group:
-            for index, sequence in enumerate(sequences, begin):
-                group.create_task(self._continue(sequence, index, pieces, usage))
-
-    async def _continue(
-        self,
-        sequence: Sequence,
-        index: int,
-        pieces: asyncio.Queue[Piece | BaseException],
-        usage: Usage,
-    ) -> None:
+        """One continuation of a prompt, which is read once for all of them."""
+        after = job.request.count - 1 - index % job.request.count
+        # In their order: the last one is no fork, and goes on from the prompt itself.
+        async with turns:
+            if job.request.count > 1:
+                while not await self._call(sequence.read):
+                    pass
+            if after:
+                last = sequence.sampling.seed
+                seed = None if last is None else last - after
+                sequence = await self._call(partial(sequence.fork, seed=seed))
         while not sequence.is_finished:
             before = len(sequence.tokens)
             if self._rounds is None:
@@ -192,12 +198,13 @@ class Generator:
             else:
                 step = await self._rounds.step(sequence)
             grown = len(sequence.tokens) - before
-            usage.completion_tokens += grown
+            job.usage.completion_tokens += grown
             self._generated_tokens.inc(grown)
             # A token that ends the text is not part of it.
             logprob = step.logprob if grown else None
             if step.text or logprob or step.finish_reason:
-                await pieces.put(Piece(index, step.text, logprob, step.finish_reason))
+                piece = Piece(index, step.text, logprob, step.finish_reason)
+                job.pieces.put_nowait(piece)
 
     async def _call(self, call: Callable[..., _Result], *arguments: object) -> _Result:
         """In a thread, after the calls that were asked for before."""
@@ -212,40 +219,36 @@ class Generator:
             await asyncio.wait([running])
             raise
 
-    async def _enter(self, count: int) -> None:
-        """Wait until so many sequences may run, after those who came before."""
-        if not self._waiting and self._active + count <= self._settings.max_sequences:
-            self._active += count
+    async def _enter(self) -> None:
+        """Wait for a place, after those who came before."""
+        if not self._waiting and self._active < self._settings.max_sequences:
+            self._active += 1
             return
-        if len(self._waiting) >= self._settings.max_queue:
-            raise Overloaded(
-                f"{len(self._waiting)} requests wait for {self.name} already"
-            )
         turn = asyncio.get_running_loop().create_future()
-        self._waiting.append((count, turn))
+        self._waiting.append(turn)
         self._queue_gauge.set(len(self._waiting))
         try:
             await turn
         except asyncio.CancelledError:
             if turn.done() and not turn.cancelled():
-                self._leave(count)
-            else:
-                self._admit()
+                self._active -= 1
+            self._admit()
             raise
 
-    def _leave(self, count: int) -> None:
-        self._active -= count
+    def _leave(self, _: asyncio.Task[None]) -> None:
+        self._active -= 1
+        self._accepted -= 1
         self._admit()
 
     def _admit(self) -> None:
         while self._waiting:
-            count, turn = self._waiting[0]
+            turn = self._waiting[0]
             if turn.done():
                 self._waiting.popleft()
                 continue
-            if self._active + count > self._settings.max_sequences:
+            if self._active >= self._settings.max_sequences:
                 break
             self._waiting.popleft()
-            self._active += count
+            self._active += 1
             turn.set_result(None)
         self._queue_gauge.set(len(self._waiting))

@@ -14,7 +14,7 @@ class Settings:
     max_body: int = 64 << 20
     #: Clients at a time.
     max_connections: int = 1024
-    #: Requests that wait for one function.
+    #: Requests that wait for one function, or texts that wait for one bundle.
     max_queue: int = 512
     #: Rows of a call that requests share; 1 lets none share.
     max_batch: int = 32

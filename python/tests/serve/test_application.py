@@ -75,7 +75,7 @@ class TestBadInput:
         for is_streamed in (False, True):
             body = complete(n=1 << 30, stream=is_streamed)
             found = models.ask("/v1/completions", body)
-            assert (found.status, b"more than the 1" in found.body) == (400, True)
+            assert (found.status, b"more than the 513" in found.body) == (400, True)
 
 
 class TestOwnFaults:
