@@ -122,7 +122,7 @@ class Client:
         begin = time.perf_counter() if since is None else since
         tally = self._tally
         if self._connection is not None and is_gone(*self._connection):
-            # The server ends what was idle for too long, and resets it.
+            # The server ends what was idle for too long.
             await self.close()
         if self._connection is None:
             try:

@@ -59,6 +59,7 @@ def _parser() -> _command.Parser:
         ("max_sequences", _number(1), "sequences of a language model at a time"),
         ("max_delay", _seconds, "seconds to wait for requests to share a call"),
         ("timeout", _seconds, "seconds that a request may take"),
+        ("keep_alive", _seconds, "seconds that a connection may have no request"),
         ("shutdown_timeout", _seconds, "seconds to finish what was accepted"),
     ):
         add(

@@ -6,8 +6,11 @@ from __future__ import annotations
 import asyncio
 import socket
 import struct
+from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+from corten.serve._gateway import BEYOND
 
 #: Whatever was not sent is dropped, by the kernel too.
 _RESET = struct.pack("ii", 1, 0)
@@ -23,6 +26,8 @@ class Connection(HttpToolsProtocol):
 
     #: In seconds, from the first byte of a request to the last of its answer's.
     patience: float
+    #: How many there may be at a time.
+    most: int
     #: While a head is to come, and while a client is behind with its answer.
     _head: asyncio.TimerHandle | None = None
     _answer: asyncio.TimerHandle | None = None
@@ -38,6 +43,9 @@ class Connection(HttpToolsProtocol):
 
     def on_headers_complete(self) -> None:
         _cancel(self._head)
+        # Whoever asks is one of them.
+        scope: Any = self.scope
+        scope[BEYOND] = len(self.connections) > self.most
         super().on_headers_complete()
 
     def pause_writing(self) -> None:
@@ -49,7 +57,15 @@ class Connection(HttpToolsProtocol):
         _cancel(self._answer)
 
     def timeout_keep_alive_handler(self) -> None:
-        self._cut_off()
+        """End what is idle, from when an answer was written: it may not be sent yet."""
+        if not self.transport.get_write_buffer_size():
+            super().timeout_keep_alive_handler()
+        elif self.loop.time() < self._due:
+            self.timeout_keep_alive_task = self.loop.call_at(
+                self._due, self.timeout_keep_alive_handler
+            )
+        else:
+            self._cut_off()
 
     def connection_lost(self, exc: Exception | None) -> None:
         _cancel(self._head)
@@ -72,6 +88,6 @@ def _cancel(timer: asyncio.TimerHandle | None) -> None:
         timer.cancel()
 
 
-def connections(patience: float) -> type[Connection]:
+def connections(patience: float, most: int) -> type[Connection]:
     """For uvicorn, which makes them itself."""
-    return type("Connection", (Connection,), {"patience": patience})
+    return type("Connection", (Connection,), {"patience": patience, "most": most})

@@ -19,6 +19,8 @@ from corten.serve._settings import Settings
 
 #: What a log says of requests that nobody waited for.
 CLIENT_LEFT = 499
+#: In a scope: whether its connection is one more than there may be.
+BEYOND = "corten.beyond"
 #: That time is up is said after it, in seconds.
 _LAST_WORDS = 1.0
 
@@ -127,6 +129,10 @@ class Gateway:
 
     def _refusal(self, scope: Scope) -> Response | None:
         path: str = scope["path"]
+        if scope.get(BEYOND):
+            close = {"Retry-After": "1", "Connection": "close"}
+            text = f"{self._settings.max_connections} clients are connected already"
+            return error_answer(path, HTTPError(503, text, close))
         if path.startswith("/v2/health/"):
             return None
         if self._expected is not None:

@@ -110,18 +110,13 @@ def serve(
         _log.warning("anyone who reaches this host may ask: there is no token")
     config = uvicorn.Config(
         app.gateway,
-        http=connections(settings.timeout),
+        http=connections(settings.timeout, settings.max_connections),
         log_config=None,
         access_log=False,
         ws="none",
         lifespan="off",
         server_header=False,
-        # Longer than clients and proxies keep a connection that they do not use:
-        # whoever closes it must not be the one that is being asked.
-        timeout_keep_alive=75,
-        # Connections beyond it are told 503.
-        # The one that asks is counted, and refused once there are so many.
-        limit_concurrency=settings.max_connections + 1,
+        timeout_keep_alive=settings.keep_alive,  # type: ignore[arg-type]
         # For those who are still reading their answers.
         timeout_graceful_shutdown=math.ceil(settings.shutdown_timeout),
     )

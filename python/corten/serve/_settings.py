@@ -24,6 +24,9 @@ class Settings:
     concurrency: int = 2
     #: From the first byte of a request to the last of its answer's.
     timeout: float = 60.0
+    #: How long a connection may have no request: longer than clients and proxies keep
+    #: it, as whoever closes it must not be the one that is being asked.
+    keep_alive: float = 75.0
     #: How long requests that were accepted may take after the signal to end.
     shutdown_timeout: float = 30.0
     #: What clients have to know; nothing if anyone may ask.

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import http.client
 import json
 import os
@@ -18,9 +19,12 @@ from typing import Any
 import numpy as np
 import psutil
 import pytest
+import uvicorn
 from support.command import corten
 from support.serving import Server
 from support.terminal import ERASE, open_terminal
+
+from corten.serve._connection import connections
 
 Answer = tuple[int, dict[str, str], bytes]
 
@@ -284,6 +288,14 @@ class TestLoad:
                 assert ask(server, path)[0] == 200
                 with connect(server):
                     wait_until(lambda: ask(server, path)[0] == 503)
+                    _, headers, text = ask(server, path)
+                    wanted = {"error": "2 clients are connected already"}
+                    assert json.loads(text) == wanted
+                    assert headers["connection"] == "close"
+                    _, _, text = ask(server, "/v1/models")
+                    error = json.loads(text)["error"]
+                    assert error["type"] == "server_error"
+                    assert error["message"] == wanted["error"]
             wait_until(lambda: ask(server, path)[0] == 200)
 
     def test_timeouts(self, assets: dict[str, Path]) -> None:
@@ -328,6 +340,72 @@ class TestLoad:
             status, log = server.wait()
         assert status == 0
         assert [line for line in log if line["level"] == "error"] == []
+
+    def test_answers_that_are_read_late(self, assets: dict[str, Path]) -> None:
+        """A connection is not idle before its answer was read."""
+        value = {"name": "x", "datatype": "FP32", "shape": [1], "data": [1.0]}
+        parameters = {"binary_data_output": True}
+        body = json.dumps({"inputs": [value], "parameters": parameters}).encode()
+        path = "/v2/models/large/infer"
+        head = f"POST {path} HTTP/1.1\r\nHost: a\r\nContent-Length: {len(body)}"
+        with (
+            Server(assets["large"], "--keep-alive", "0.2") as server,
+            connect(server) as connection,
+        ):
+            connection.sendall(f"{head}\r\n\r\n".encode() + body)
+            data = bytearray(connection.recv(1 << 12))
+            time.sleep(1)
+            # The end is that of the connection, in good order.
+            connection.shutdown(socket.SHUT_WR)
+            while part := connection.recv(1 << 16):
+                data += part
+        assert np.all(np.frombuffer(data[-(1 << 24) :], np.float32) == 1)
+        assert len(data) > 1 << 24
+
+    def test_ends_of_answers_that_are_not_read(self) -> None:
+        """Too little to hold the server up: it is kept until the time is over."""
+        ends: list[str] = []
+
+        class Transport(asyncio.Transport):
+            def get_write_buffer_size(self) -> int:
+                return 1
+
+            def is_closing(self) -> bool:
+                return bool(ends)
+
+            def close(self) -> None:
+                ends.append("closed")
+
+            def abort(self) -> None:
+                ends.append("cut off")
+
+        async def wait(app: Any) -> float:
+            loop = asyncio.get_running_loop()
+            config = uvicorn.Config(app, timeout_keep_alive=0, log_config=None)
+            kind = connections(patience=0.3, most=1)
+            connection = kind(config, uvicorn.server.ServerState(), {})
+            begin = loop.time()
+            with socket.socket() as own:
+                connection.connection_made(Transport({"socket": own}))
+                connection._head.cancel()
+                connection.timeout_keep_alive_handler()
+                while not ends:
+                    await asyncio.sleep(0.01)
+            return loop.time() - begin
+
+        assert asyncio.run(wait(lambda *_: None)) >= 0.3
+        assert ends == ["cut off"]
+
+    def test_idle_connections(self, assets: dict[str, Path]) -> None:
+        with (
+            Server(assets["mean"], "--keep-alive", "0.2") as server,
+            connect(server) as connection,
+        ):
+            connection.sendall(b"GET /v2/health/live HTTP/1.1\r\nHost: a\r\n\r\n")
+            data = b""
+            while part := connection.recv(1 << 12):
+                data += part
+        assert data.startswith(b"HTTP/1.1 200")
 
     def test_heads_that_do_not_end(self, assets: dict[str, Path]) -> None:
         with Server(assets["mean"], "--timeout", "0.5") as server:
