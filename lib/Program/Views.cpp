@@ -3,6 +3,7 @@
 #include "Views.h"
 
 #include "corten/Program/Axis.h"
+#include "corten/Program/Functionalize.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/Sequence.h"
@@ -12,6 +13,28 @@
 using namespace corten;
 using llvm::SmallVector;
 using llvm::StringRef;
+
+std::optional<std::string> corten::functionalName(StringRef name) {
+  auto [base, overload] = name.split('.');
+  std::string suffix = overload.empty() ? "" : ("." + overload).str();
+  if (base.starts_with("__i") && base.ends_with("__"))
+    return ("__" + base.drop_front(3)).str() + suffix;
+  if (base.ends_with("__") || !base.consume_back("_"))
+    return std::nullopt;
+  // Their functional forms name the kinds of both operands, or of none.
+  if (base == "pow" || base == "float_power")
+    return (base + ".Tensor_" + overload).str();
+  if (base == "floor_divide" && overload == "Tensor")
+    return (base + ".default").str();
+  return base.str() + suffix;
+}
+
+bool corten::writesNothing(StringRef name) {
+  Operator op;
+  op.nameSpace = "aten";
+  op.name = name;
+  return viewKindOf(op) == ViewKind::Whole;
+}
 
 bool corten::isSometimesView(const Operator &op) {
   // Asked for every call that is read.
