@@ -44,7 +44,7 @@ protected:
         {{{}, Argument::node(&call)}, {{}, Argument::integer(position)}});
   }
   void setResults(Node &call, const Callee &callee,
-                  std::vector<ValueInfo> results) {
+                  const std::vector<ValueInfo> &results) {
     llvm::cantFail(
         calls.setResults(call, callee, results, /*returnsTuple=*/true));
   }
