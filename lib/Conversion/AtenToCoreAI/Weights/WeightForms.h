@@ -9,6 +9,8 @@
 #ifndef CORTEN_LIB_CONVERSION_ATENTOCOREAI_WEIGHTS_WEIGHTFORMS_H
 #define CORTEN_LIB_CONVERSION_ATENTOCOREAI_WEIGHTS_WEIGHTFORMS_H
 
+#include "Weights/CompressedCalls.h"
+
 #include "corten/Program/Program.h"
 #include "corten/Support/ReadWindow.h"
 
@@ -26,38 +28,6 @@ struct WeightForm {
   llvm::SmallVector<int64_t> shape;
   bool operator==(const WeightForm &other) const = default;
 };
-
-/// A call that gives numbers from quantized ones with parameters for blocks of
-/// them, in the terms of coreai.blockwise_shift_scale.
-struct BlockwiseCall {
-  /// Names of the parameters; empty for those that the operator lacks.
-  llvm::StringRef data, scale, zeroPoint, minval;
-  /// The shape of scales and offsets: it divides that of the data.
-  llvm::SmallVector<int64_t> blocks;
-  /// The type of the quantized data as the call states it.
-  std::optional<ScalarType> declared;
-};
-
-/// The call in these terms, if it is one.
-std::optional<BlockwiseCall> asBlockwiseCall(const Node &node);
-
-/// The type of the indices into a table, from its number of entries; none if
-/// that is no power of two from 2 to 256. There are no indices of 5 and 7 bits:
-/// they are kept in 6 and 8.
-std::optional<ScalarType> paletteIndexType(const Node &lookup);
-
-/// A call of an operator of compressed weights, in either namespace.
-bool isCompressionCall(const Node &node, llvm::StringRef name);
-
-/// Extents of a tensor whose extents are all known.
-llvm::SmallVector<int64_t> staticShape(const ValueInfo &info);
-
-/// The shape of the parameters of coreai::quantize and coreai::dequantize: a
-/// scalar, or a vector along the axis.
-llvm::SmallVector<int64_t> parameterShape(const Node &call);
-
-/// An integer type that torch can only keep in a byte.
-bool isSubByte(ScalarType type);
 
 class WeightForms {
 public:
