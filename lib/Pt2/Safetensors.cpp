@@ -145,6 +145,7 @@ static llvm::Error readFile(TensorFolder &folder, StringRef file,
   llvm::Expected<SharedBytes> data = mapFile(where);
   if (!data)
     return failed(data.takeError());
+  const char *begin = data->data.data();
   llvm::Expected<StringRef> header = splitHeader(data->data);
   if (!header)
     return failed(header.takeError());
@@ -160,6 +161,7 @@ static llvm::Error readFile(TensorFolder &folder, StringRef file,
     if (llvm::Error error = readEntry(entry, *data, tensor))
       return failed(llvm::createStringError("the tensor '" + name + "' " +
                                             llvm::toString(std::move(error))));
+    tensor.offset = tensor.bytes.data.data() - begin;
     places.emplace_back(tensor.bytes.data, name);
     if (index) {
       // Another file may have it as well; the index decides.

@@ -10,17 +10,53 @@
 #include "corten/Program/Weights.h"
 #include "corten/Pt2/Safetensors.h"
 
+#include "llvm/ADT/StringMap.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
+#include <cerrno>
+#include <memory>
 #include <optional>
+#include <sys/mman.h>
+#include <system_error>
 
+namespace fs = llvm::sys::fs;
 namespace nb = nanobind;
 using namespace corten;
 using llvm::StringRef;
+
+/// A file that can be written to without changing it: a page that is written to
+/// becomes the process's own, all others stay those of the file. Nothing is set
+/// aside for them, so that it may be larger than memory.
+static llvm::Expected<SharedBytes> mapForChange(StringRef path) {
+  llvm::Expected<fs::file_t> file = fs::openNativeFileForRead(path);
+  if (!file)
+    return file.takeError();
+  fs::file_status status;
+  std::error_code code = fs::status(*file, status);
+  size_t size = status.getSize();
+  void *memory = MAP_FAILED;
+  if (!code) {
+    memory = ::mmap(nullptr, size, PROT_READ | PROT_WRITE,
+                    MAP_PRIVATE | MAP_NORESERVE, *file, 0);
+    if (memory == MAP_FAILED)
+      code = {errno, std::generic_category()};
+  }
+  // Nothing was written that closing could lose.
+  (void)fs::closeFile(*file);
+  if (code)
+    return llvm::errorCodeToError(code);
+  std::shared_ptr<const void> owner(
+      memory, [size](void *held) { ::munmap(held, size); });
+  return SharedBytes{{static_cast<const char *>(memory), size},
+                     std::move(owner)};
+}
 
 namespace {
 /// The weights of a program that torch is to run.
@@ -45,14 +81,18 @@ public:
         weights.take(name, bindings::scalarTypeOf(dtype), shape, isState);
     if (!tensor)
       return nb::none();
-    auto owner =
-        std::make_unique<std::shared_ptr<const void>>(tensor->bytes.owner);
+    const SharedBytes &file = mapped(tensor->file);
+    size_t size = tensor->bytes.data.size();
+    if (tensor->offset + size > file.data.size())
+      throw nb::value_error(
+          ("'" + tensor->file + "' has become shorter").c_str());
+    auto owner = std::make_unique<std::shared_ptr<const void>>(file.owner);
     nb::capsule keeper(owner.get(), [](void *owner) noexcept {
       delete static_cast<std::shared_ptr<const void> *>(owner);
     });
     owner.release();
-    nb::ndarray<nb::numpy, const uint8_t, nb::ndim<1>> data(
-        tensor->bytes.data.data(), {tensor->bytes.data.size()}, keeper);
+    nb::ndarray<nb::numpy, uint8_t, nb::ndim<1>> data(
+        const_cast<char *>(file.data.data()) + tensor->offset, {size}, keeper);
     return nb::make_tuple(scalarTypeName(tensor->dtype).str(), tensor->shape,
                           data);
   }
@@ -60,8 +100,26 @@ public:
   void check() const { bindings::unwrap(weights.check()); }
 
 private:
+  const SharedBytes &mapped(const std::string &file) {
+    auto [entry, isNew] = files.try_emplace(file);
+    if (isNew) {
+      llvm::SmallString<256> path(named.path());
+      llvm::sys::path::append(path, file);
+      llvm::Expected<SharedBytes> mapping = mapForChange(path);
+      if (!mapping)
+        throw nb::value_error(
+            ("'" + path + "': " + llvm::toString(mapping.takeError()))
+                .str()
+                .c_str());
+      entry->second = std::move(*mapping);
+    }
+    return entry->second;
+  }
+
   NamedWeights named;
   ProgramWeights weights;
+  /// By their names.
+  llvm::StringMap<SharedBytes> files;
 };
 } // namespace
 
@@ -108,11 +166,13 @@ void corten::bindings::bindWeights(nb::module_ &module) {
            nb::arg("has_data"),
            "The program has a tensor of this name. To be said of all before "
            "one is taken.")
-      .def("take", &PyProgramWeights::take, nb::arg("name"), nb::arg("dtype"),
-           nb::arg("shape"), nb::arg("is_state"), nb::arg("has_data"),
-           "Type, shape and bytes of a weight, or None for one that does not "
-           "come from the folder, or is missing or wrong: check() says so. The "
-           "bytes are a view of the file.")
+      .def(
+          "take", &PyProgramWeights::take, nb::arg("name"), nb::arg("dtype"),
+          nb::arg("shape"), nb::arg("is_state"), nb::arg("has_data"),
+          "Type, shape and bytes of a weight, or None for one that does not "
+          "come from the folder, or is missing or wrong: check() says so. The "
+          "bytes lie in the mapped file, wherever they begin there, and can be "
+          "written to, which does not change it.")
       .def("check", &PyProgramWeights::check,
            "Raises ValueError if a weight was missing or wrong.");
   module.def(

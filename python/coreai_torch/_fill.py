@@ -24,6 +24,9 @@ def fill_weights(
 ) -> None:
     """Give ``program`` its weights from a folder of safetensors, by name.
 
+    They stay in the files, unless they begin at an odd address. What is written to
+    them changes the program alone.
+
     Raises ``ValueError`` if one is missing, or of another type or shape.
     """
     weights = _native.ProgramWeights(_native.open_safetensors(folder, ties_of(tied)))
@@ -43,9 +46,10 @@ def fill_weights(
         if taken is None:
             continue
         dtype, shape, data = taken
-        # What is mapped cannot be written to, and need not be aligned.
-        elements = torch.from_numpy(data.copy())
-        weight = elements.view(getattr(torch, dtype)).reshape(shape)
+        element = getattr(torch, dtype)
+        if data.ctypes.data % element.itemsize:
+            data = data.copy()
+        weight = torch.from_numpy(data).view(element).reshape(shape)
         if isinstance(tensor, torch.nn.Parameter):
             weight = torch.nn.Parameter(weight, requires_grad=False)
         owner[name] = weight

@@ -26,7 +26,8 @@ protected:
     folder->add(name, {ScalarType::Float32,
                        std::move(shape),
                        {StringRef(kBytes, sizeof(kBytes)), nullptr},
-                       "a.safetensors"});
+                       "a.safetensors",
+                       /*offset=*/0});
   }
   /// Two floats of the program.
   ProgramTensor pair(bool hasData = true) {

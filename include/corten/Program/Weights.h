@@ -32,8 +32,9 @@ public:
     std::vector<int64_t> shape;
     /// In row-major order.
     SharedBytes bytes;
-    /// The name of its file.
+    /// The name of its file, and where it begins there.
     std::string file;
+    size_t offset = 0;
   };
 
   explicit TensorFolder(std::string path) : folder(std::move(path)) {}
@@ -58,6 +59,7 @@ public:
   explicit NamedWeights(std::shared_ptr<const TensorFolder> folder)
       : folder(std::move(folder)) {}
 
+  llvm::StringRef path() const { return folder->path(); }
   /// From now on, what is not there as `name` is looked for as `stored`.
   void tie(llvm::StringRef name, llvm::StringRef stored) {
     tied[name] = stored.str();

@@ -465,3 +465,38 @@ def test_of_commands_on_assets(products, tmp_path):
         assert _SIZE * _COUNT < written < _SIZE * (_COUNT + 1), arguments
         assert 0 < peak < _ALLOWED, arguments
         assert 0 < anonymous < _SIZE // 2, arguments
+
+
+_FILLED = """
+import re, sys
+import torch
+from coreai_torch._fill import fill_weights
+
+def anonymous():
+    status = open("/proc/self/status").read()
+    return int(re.search(r"RssAnon:\\s+(\\d+)", status)[1])
+
+program = torch.export.load(sys.argv[1])
+before = anonymous()
+fill_weights(program, sys.argv[2], {})
+# As torch reads them when it runs the program.
+for weight in program.state_dict.values():
+    weight.sum()
+print(len(program.state_dict), anonymous() - before)
+"""
+
+
+def test_of_what_torch_runs(products, tmp_path):
+    """``corten verify --weights`` and ``--check=torch`` take weights from files too."""
+    with torch.device("meta"):
+        exported = torch.export.export(Products(_COUNT), (torch.empty(1, _SIDE),))
+    torch.export.save(exported, tmp_path / "model.pt2")
+    done = subprocess.run(
+        [sys.executable, "-c", _FILLED, tmp_path / "model.pt2", products],
+        stdout=subprocess.PIPE,
+        check=True,
+        text=True,
+    )
+    count, anonymous = (int(number) for number in done.stdout.split())
+    assert count == _COUNT
+    assert anonymous << 10 < _SIZE

@@ -17,6 +17,7 @@ from support.command import corten as command
 import coreai_torch
 import corten
 from coreai_torch import TorchConverter
+from coreai_torch._fill import fill_weights
 from corten import _native
 
 INDEX = "model.safetensors.index.json"
@@ -369,6 +370,30 @@ def test_verifying_takes_the_weights_too(folder, tmp_path):
     ties = ("--weights", folder, "--tied", "head.weight=embed.weight")
     answer = command("verify", meta, *ties)
     assert answer.status == 0, answer.err
+
+
+@pytest.mark.parametrize("past", [0, 1, 4])
+def test_weights_that_torch_runs_can_be_written_to(past, tmp_path):
+    """That changes neither the file nor what another program has of it."""
+    expected = torch.arange(32.0).view(4, 8)
+    header = {"weight": {"dtype": "F32", "shape": [4, 8], "data_offsets": [0, 128]}}
+    text = json.dumps(header).encode()
+    text += b" " * (-len(text) % 8 + past)
+    content = struct.pack("<Q", len(text)) + text + expected.numpy().tobytes()
+    path = tmp_path / "model.safetensors"
+    path.write_bytes(content)
+    with torch.device("meta"):
+        model = torch.nn.Linear(8, 4, bias=False)
+        example = torch.zeros(1, 8)
+    programs = [torch.export.export(model, (example,)) for _ in range(2)]
+    for program in programs:
+        fill_weights(program, str(path), {})
+    first, second = (program.state_dict["weight"] for program in programs)
+    assert torch.equal(first, expected)
+    first.data.add_(1)
+    assert torch.equal(first, expected + 1)
+    assert torch.equal(second, expected)
+    assert path.read_bytes() == content
 
 
 def test_several_entry_points_share_one_folder(folder, tmp_path):
