@@ -33,8 +33,9 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument(
         "--dtypes",
         nargs="+",
-        default=list(samples.DTYPES),
+        default=list(samples.USUAL),
         choices=list(samples.DTYPES),
+        help="element types; all but bfloat16 by default",
     )
     parser.add_argument(
         "--samples", type=_count, default=3, help="per op and dtype, or 'all'"

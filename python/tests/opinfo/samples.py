@@ -17,7 +17,10 @@ DTYPES = {
     "float16": torch.float16,
     "int64": torch.int64,
     "bool": torch.bool,
+    "bfloat16": torch.bfloat16,
 }
+#: What is run unless others are asked for: that of a page and of a night.
+USUAL = ("float32", "float16", "int64", "bool")
 
 
 def operators() -> dict[str, Any]:

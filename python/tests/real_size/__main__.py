@@ -11,6 +11,7 @@ import time
 import torch
 from support.process import Worker
 
+from real_size.measure import TOLERANCE
 from real_size.worker import MODELS, measure_named
 
 
@@ -18,7 +19,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m real_size")
     parser.add_argument("names", nargs="*", default=["*"], help="names or patterns")
     parser.add_argument(
-        "--dtypes", nargs="+", default=["float32", "float16"], help="element types"
+        "--dtypes",
+        nargs="+",
+        default=["float32", "float16"],
+        choices=[str(dtype).removeprefix("torch.") for dtype in TOLERANCE],
+        help="element types",
     )
     arguments = parser.parse_args()
     missed = []
