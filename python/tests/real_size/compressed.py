@@ -14,6 +14,8 @@ from torch import nn
 from real_size.subject import First, Subject, enliven
 
 TOKENS, LENGTH = 8192, 64
+#: As many as a step of decoding has, and one that guesses ahead.
+FEW = (1, 8)
 
 
 def _decoder() -> tuple[nn.Module, torch.Tensor]:
@@ -37,6 +39,12 @@ def _decoder() -> tuple[nn.Module, torch.Tensor]:
     return network, torch.randint(0, TOKENS, (1, LENGTH))
 
 
+def _called(network: nn.Module, tokens: torch.Tensor) -> Subject:
+    """With all tokens, then with few, for which products have other kernels."""
+    calls = [(tokens[:, :count],) for count in (LENGTH, *FEW)]
+    return Subject(network.eval(), calls, dynamic=((1,),))
+
+
 def quantized(preset: str) -> Subject:
     network, tokens = _decoder()
     from coreai_opt.quantization import (
@@ -55,7 +63,7 @@ def quantized(preset: str) -> Subject:
     )
     quantizer = Quantizer(network, config)
     quantizer.prepare((tokens,))
-    return Subject(quantizer.finalize().eval(), [(tokens,)])
+    return _called(quantizer.finalize(), tokens)
 
 
 def palettized() -> Subject:
@@ -64,7 +72,7 @@ def palettized() -> Subject:
 
     palettizer = KMeansPalettizer(network, KMeansPalettizerConfig.presets.w4())
     palettizer.prepare((tokens,))
-    return Subject(palettizer.finalize().eval(), [(tokens,)])
+    return _called(palettizer.finalize(), tokens)
 
 
 def pruned() -> Subject:
@@ -73,7 +81,7 @@ def pruned() -> Subject:
 
     pruner = MagnitudePruner(network, MagnitudePrunerConfig())
     pruner.prepare((tokens,))
-    return Subject(pruner.finalize().eval(), [(tokens,)])
+    return _called(pruner.finalize(), tokens)
 
 
 NETWORKS: dict[str, Callable[[], Subject]] = {
