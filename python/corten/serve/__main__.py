@@ -55,6 +55,7 @@ def _parser() -> _command.Parser:
         ),
         ("max_connections", _number(1), "clients at a time"),
         ("max_body", _number(1), "bytes of a request"),
+        ("max_json_body", _number(1), "bytes of a request that are JSON"),
         ("concurrency", _number(1), "calls of one function at a time"),
         ("max_sequences", _number(1), "sequences of a language model at a time"),
         ("max_delay", _seconds, "seconds to wait for requests to share a call"),

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from importlib import metadata
 from typing import TYPE_CHECKING
 
@@ -26,8 +27,23 @@ from corten.serve._gateway import (
 from corten.serve._metrics import Metrics
 from corten.serve._models import VERSION, Catalogue, Served
 from corten.serve._openai import LanguageRoutes
-from corten.serve._protocol import LENGTH_HEADER, BadRequest, encode, parse
-from corten.serve._requests import Deadline, read_body, wait_for
+from corten.serve._protocol import (
+    LENGTH_HEADER,
+    BadRequest,
+    InferRequest,
+    encode,
+    json_elements,
+    json_size,
+    parse,
+)
+from corten.serve._requests import (
+    SMALL_TENSORS,
+    Deadline,
+    in_thread,
+    read_body,
+    read_json,
+    wait_for,
+)
 from corten.serve._settings import Settings
 
 if TYPE_CHECKING:
@@ -124,13 +140,7 @@ class Application:
     async def _infer(self, request: Request) -> Response:
         deadline = Deadline(self._settings.timeout)
         served = self._asked_for(request)
-        max_body = self._settings.max_body
-        body = await read_body(request, max_body, deadline)
-        try:
-            length = request.headers.get(LENGTH_HEADER)
-            asked = parse(body, length, served.inputs, served.outputs, max_body)
-        except BadRequest as error:
-            raise HTTPError(400, str(error)) from None
+        asked = await self._read(request, served, deadline)
         deadline.shorten(asked.timeout)
         try:
             future = self._runners[served].submit(asked.inputs)
@@ -144,8 +154,28 @@ class Application:
         except (RuntimeError, ValueError, TypeError) as error:
             # The program refuses these numbers: an index too large, say.
             raise HTTPError(400, f"the call failed: {error}") from None
-        content, headers = encode(served.name, VERSION, asked, served.outputs, results)
+        write = partial(encode, served.name, VERSION, asked, served.outputs, results)
+        if json_elements(asked, results) <= SMALL_TENSORS:
+            content, headers = write()
+        else:
+            content, headers = await in_thread(request, deadline, write)
         return Response(content, headers=headers)
+
+    async def _read(
+        self, request: Request, served: Served, deadline: Deadline
+    ) -> InferRequest:
+        max_body, max_json = self._settings.max_body, self._settings.max_json_body
+        body = await read_body(request, max_body, deadline)
+        length = request.headers.get(LENGTH_HEADER)
+        try:
+            size = json_size(body, length)
+            if size > max_json:
+                text = f"the JSON has more than {max_json} bytes: send tensors as bytes"
+                raise HTTPError(413, text)
+            read = partial(parse, body, length, served.inputs, served.outputs, max_body)
+            return await read_json(request, size, deadline, read)
+        except BadRequest as error:
+            raise HTTPError(400, str(error)) from None
 
     def _check_ready(self) -> None:
         if self.gateway.is_draining:

@@ -11,6 +11,7 @@ import uuid
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from starlette.requests import Request
@@ -24,7 +25,7 @@ from corten.serve._gateway import HTTPError, error_body, json_answer
 from corten.serve._generation import Generator, Piece, Usage
 from corten.serve._language import LanguageRequest, parse_chat, parse_completion
 from corten.serve._protocol import BadRequest
-from corten.serve._requests import Deadline, read_body, wait_for
+from corten.serve._requests import Deadline, read_body, read_json, wait_for
 from corten.serve._settings import Settings
 
 if TYPE_CHECKING:
@@ -240,9 +241,10 @@ class LanguageRoutes:
         self, request: Request, parse: Callable[[bytes | bytearray], LanguageRequest]
     ) -> Response:
         deadline = Deadline(self._settings.timeout)
-        body = await read_body(request, self._settings.max_body, deadline)
+        max_body = min(self._settings.max_body, self._settings.max_json_body)
+        body = await read_body(request, max_body, deadline)
         try:
-            asked = parse(body)
+            asked = await read_json(request, len(body), deadline, partial(parse, body))
             generator = self._find(asked.model)
             request.scope["corten.model"] = generator.name
             generator.check(asked)

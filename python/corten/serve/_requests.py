@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from typing import Any, TypeVar
 
 from starlette.requests import Request
@@ -11,6 +12,10 @@ from starlette.requests import Request
 from corten.serve._gateway import ClientLeft, HTTPError
 
 _Result = TypeVar("_Result")
+
+#: JSON of so many bytes, and of so many elements, takes a few milliseconds at most.
+_SMALL = 1 << 18
+SMALL_TENSORS = 1 << 13
 
 
 class Deadline:
@@ -80,3 +85,17 @@ async def wait_for(
     finally:
         leaving.cancel()
         future.cancel()
+
+
+async def read_json(
+    request: Request, size: int, deadline: Deadline, parse: Callable[[], _Result]
+) -> _Result:
+    """What ``parse`` makes of so many bytes; others are answered meanwhile."""
+    return parse() if size <= _SMALL else await in_thread(request, deadline, parse)
+
+
+async def in_thread(
+    request: Request, deadline: Deadline, work: Callable[[], _Result]
+) -> _Result:
+    loop = asyncio.get_running_loop()
+    return await wait_for(request, loop.run_in_executor(None, work), deadline)

@@ -19,7 +19,8 @@ from support.bodies import nested
 from support.bundles import TinyBundle, write_bundle
 
 import corten.llm
-from corten.serve._models import Served, load
+from corten.serve._models import DATATYPES, Served, Value, load
+from corten.serve._protocol import InferRequest, Wanted, encode
 
 PICK = {"name": "index", "datatype": "INT32", "shape": [1], "data": [0]}
 
@@ -318,3 +319,100 @@ def test_precision(assets: dict[str, Path], bundle: TinyBundle) -> None:
         scores.append(loaded.languages["tiny"].score("The quick").total)
     assert not np.array_equal(*results)
     assert scores[0] != scores[1]
+
+
+class TestLargeJSON:
+    PATH = "/v2/models/mean/infer"
+
+    def body(self, rows: int, **more: Any) -> tuple[bytes, list[float]]:
+        data = np.random.default_rng(0).standard_normal(rows * 3).tolist()
+        x = {"name": "x", "datatype": "FP32", "shape": [rows, 3], "data": data}
+        return json.dumps({"inputs": [x], **more}).encode(), data
+
+    def test_is_read_and_written_beside_others(
+        self, assets: dict[str, Path], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Both wait here for the event loop to go on."""
+        from corten.serve import _app, _requests
+
+        monkeypatch.setattr(_requests, "_SMALL", 1 << 12)
+        monkeypatch.setattr(_app, "SMALL_TENSORS", 1 << 8)
+        is_on, waited = threading.Event(), []
+
+        def wait(real: Callable[..., Any]) -> Callable[..., Any]:
+            def work(*arguments: Any) -> Any:
+                waited.append(is_on.wait(10))
+                is_on.clear()
+                return real(*arguments)
+
+            return work
+
+        monkeypatch.setattr(_app, "parse", wait(_app.parse))
+        monkeypatch.setattr(_app, "encode", wait(_app.encode))
+
+        async def ask(models: InProcess, body: bytes) -> Exchange:
+            async def go_on() -> None:
+                while True:
+                    await asyncio.sleep(0.01)
+                    is_on.set()
+
+            others = asyncio.create_task(go_on())
+            exchange = Exchange(self.PATH, body)
+            await exchange.run(models.application.gateway)
+            others.cancel()
+            return exchange
+
+        body, data = self.body(200)
+        with InProcess(assets["mean"]) as models:
+            found = models.run(ask(models, body))
+        assert (found.status, waited) == (200, [True, True])
+        x = np.array(data, np.float32).reshape(200, 3)
+        (output,) = json.loads(found.body)["outputs"]
+        assert output["shape"] == [200, 3]
+        y = np.array(output["data"]).reshape(200, 3)
+        np.testing.assert_allclose(y, x - x.mean(0), atol=1e-5)
+
+    def test_is_bounded(self, assets: dict[str, Path], bundle: TinyBundle) -> None:
+        body, data = self.body(100)
+        x = np.array(data, np.float32)
+        value = {
+            "name": "x",
+            "datatype": "FP32",
+            "shape": [100, 3],
+            "parameters": {"binary_data_size": x.nbytes},
+        }
+        text = json.dumps({"inputs": [value]}).encode()
+        with InProcess(assets["mean"], bundle.path, max_json_body=1000) as models:
+            found = models.ask(self.PATH, body)
+            assert (found.status, b"more than 1000 bytes" in found.body) == (413, True)
+            for pad, status in ((0, 200), (1000, 413)):
+                padded = text + b" " * pad
+                length = {"Inference-Header-Content-Length": str(len(padded))}
+                found = models.ask(self.PATH, padded + x.tobytes(), length)
+                assert found.status == status
+            found = models.ask("/v1/completions", complete(prompt="The " * 300))
+            assert (found.status, b"more than 1000 bytes" in found.body) == (413, True)
+
+
+def test_json_of_many_elements() -> None:
+    """It is written in pieces: the text is what it is at once."""
+    kinds: dict[str, Any] = {
+        "float32": np.random.default_rng(0).standard_normal((5, 1000), np.float32),
+        "bool": np.arange(3000) % 3 == 0,
+        "int64": np.arange(2048).reshape(2, -1),
+        "uint8": np.zeros((0, 4), np.uint8),
+    }
+    outputs = [Value(name, name, array.shape) for name, array in kinds.items()]
+    asked = InferRequest({}, [Wanted(name, False) for name in kinds], "id")
+    text, _ = encode("m", "1", asked, outputs, kinds)
+    entries = [
+        {
+            "name": name,
+            "datatype": DATATYPES[name],
+            "shape": list(array.shape),
+            "data": array.ravel().tolist(),
+        }
+        for name, array in kinds.items()
+    ]
+    answer = {"model_name": "m", "model_version": "1", "id": "id", "outputs": entries}
+    assert text == json.dumps(answer, separators=(",", ":")).encode()
