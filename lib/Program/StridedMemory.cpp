@@ -2,6 +2,7 @@
 
 #include "corten/Program/StridedMemory.h"
 
+#include "corten/Support/Limits.h"
 #include "corten/Support/ReadWindow.h"
 #include "corten/Support/ScratchMemory.h"
 
@@ -147,9 +148,8 @@ private:
                  size_t around) const;
   /// Reading brings what is around a place with it, writing its page.
   size_t touched(const llvm::SmallVector<CopyAxis> &axes) const {
-    constexpr size_t kPage = 4096;
     return touched(axes, &CopyAxis::from, ReadWindow::kLook) +
-           touched(axes, &CopyAxis::to, kPage);
+           touched(axes, &CopyAxis::to, kPageBytes);
   }
 
   size_t elementBytes;
