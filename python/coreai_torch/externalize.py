@@ -229,7 +229,11 @@ def _attributes(
             f"ExternalizeSpec({spec.target_class.__name__}, "
             f"composite_op_name={spec.composite_op_name!r}): composite_attrs names "
             f"{missing}, but the {kind} at {path!r} has no such attributes\n"
-            f"Fix: name attributes that a {kind} has: {known}."
+            + (
+                f"Fix: name attributes that a {kind} has: {known}."
+                if known
+                else f"Fix: leave composite_attrs out: a {kind} has none."
+            )
         )
         raise AttributeError(msg)
     values = {name: plain_value(getattr(module, name)) for name in names}

@@ -76,8 +76,15 @@ def _name(value: Any, parameter: str) -> str:
 
 def ties_of(tied: Mapping[str, str] | None) -> list[tuple[str, str]]:
     """Return weights and what a folder has them as, checked."""
+    if tied is not None and not isinstance(tied, Mapping):
+        msg = (
+            f"tied must be a dictionary, got {type(tied).__name__}\n"
+            "Fix: name each weight and what the folder has it as, "
+            'tied={"head.weight": "embed.weight"}.'
+        )
+        raise TypeError(msg)
     return [
-        (utf8(name, "a weight"), utf8(stored, "a weight"))
+        (_name(name, "tied"), _name(stored, "tied"))
         for name, stored in (tied or {}).items()
     ]
 

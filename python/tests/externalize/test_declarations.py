@@ -153,6 +153,11 @@ def test_none_is_left_out_and_versions_count():
     assert "ExternalizeSpec(Target, composite_op_name='op')" in message
     assert "names ['missing'], but the Target at 't' has no such" in message
     assert message.endswith("that a Target has: ['value'].")
+    bare = Target()
+    del bare.value
+    with pytest.raises(AttributeError, match="missing") as caught:
+        declaration(bare, "missing")
+    assert str(caught.value).endswith("leave composite_attrs out: a Target has none.")
 
 
 class Owning(nn.Module):

@@ -260,6 +260,12 @@ def test_ties_that_do_not_fit(folder):
         text_of(program, tied=TIES)
     with pytest.raises(ValueError, match="no program has the weight 'none'"):
         text_of(program, weights=folder, tied={**TIES, "none": "scale"})
+    wrong: Any = "head.weight=embed.weight"
+    with pytest.raises(TypeError, match=r"tied must be a dictionary, got str\nFix: "):
+        text_of(program, weights=folder, tied=wrong)
+    wrong = {"head.weight": program}
+    with pytest.raises(TypeError, match="tied must hold strings, got Exported"):
+        text_of(program, weights=folder, tied=wrong)
 
 
 def refusals(
