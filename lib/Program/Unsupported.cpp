@@ -240,7 +240,8 @@ static std::string adviceOnDecomposed(const Operators &decomposed,
                 ": call run_decompositions(coreai_torch.get_decomp_table()) "
                 "before saving the program."
           : "\nFix: call run_decompositions() before adding the program: ep = "
-            "ep.run_decompositions(coreai_torch.get_decomp_table())";
+            "ep.run_decompositions(coreai_torch.get_decomp_table()); or add it "
+            "as it is, with decompose=True";
   if (llvm::any_of(decomposed, isNestedWrite))
     text +=
         "\nA write inside cond or while_loop that is still there then cannot "

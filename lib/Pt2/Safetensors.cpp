@@ -66,6 +66,11 @@ static std::optional<ScalarType> typeOf(StringRef name) {
 /// The header's text; the rest of the file is the data.
 static llvm::Expected<StringRef> splitHeader(StringRef &file) {
   constexpr size_t kLength = sizeof(uint64_t);
+  if (file.starts_with("PK\3\4"))
+    return llvm::createStringError(
+        "an archive, as torch.save writes it, and no safetensors file.\nFix: "
+        "save its tensors with safetensors.torch.save_file(torch.load(...), "
+        "'model.safetensors').");
   if (file.size() < kLength)
     return llvm::createStringError("the file ends within the header");
   uint64_t length = llvm::support::endian::read64le(file.data());

@@ -392,6 +392,7 @@ def test_undecomposed_ops_are_listed_together():
     message = str(error.value)
     assert "aten.huber_loss.default, aten.lerp.Scalar" in message
     assert "ep = ep.run_decompositions(coreai_torch.get_decomp_table())" in message
+    assert "; or add it as it is, with decompose=True" in message
     assert __file__ in message
 
 

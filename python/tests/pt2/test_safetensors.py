@@ -525,6 +525,12 @@ def test_folders_that_are_none(tmp_path):
             text_of(export("meta"), weights=path)
 
 
+def test_a_file_of_torch_is_none(tmp_path):
+    torch.save(export().state_dict, tmp_path / "model.bin")
+    with pytest.raises(ValueError, match=r"as torch\.save writes it.*\nFix: save its"):
+        text_of(export("meta"), weights=tmp_path / "model.bin")
+
+
 def forged(header: Any, data: bytes = b"\0" * 16, length: int | None = None) -> bytes:
     text = header if isinstance(header, bytes) else json.dumps(header).encode()
     return struct.pack("<Q", len(text) if length is None else length) + text + data
