@@ -85,7 +85,13 @@ class Function:
             "logits": SimpleNamespace(numpy=lambda: values[None, None], dtype=dtype)
         }
 
-    def __call__(self, **arguments: Any) -> dict[str, Any]:
+    def _pending(self, inputs: dict[str, Any], states: Any) -> Function:
+        return self
+
+    def run(self) -> None:
+        pass
+
+    def finish(self) -> dict[str, Any]:
         return self._result
 
 

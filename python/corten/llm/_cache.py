@@ -4,12 +4,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from corten._native import Function, States
+    from corten._native import Function, PendingCall, States
 
 #: How long a cache is at first, if calls decide.
 FIRST_CAPACITY = 256
@@ -25,6 +25,19 @@ class Memory:
     rows: int = 1
 
 
+@dataclass(frozen=True, eq=False)
+class Call:
+    """A call that is running, and whom it is for."""
+
+    pending: PendingCall
+    caches: Sequence[Cache]
+
+    def end_if_unwanted(self) -> None:
+        """Before its next step."""
+        if all(cache.is_cancelled for cache in self.caches):
+            self.pending.cancel()
+
+
 @dataclass(eq=False)
 class Cache:
     """What a program remembers of a sequence."""
@@ -35,6 +48,18 @@ class Cache:
     memory: Memory | None = None
     #: Which one of the memory's rows.
     row: int = 0
+    #: The call that is running for it, and for others.
+    call: Call | None = None
+    is_cancelled: bool = False
+
+    def cancel(self) -> None:
+        """From another thread: end its call once nobody else wants it, and later ones.
+
+        They raise ``RuntimeError``.
+        """
+        self.is_cancelled = True
+        if (call := self.call) is not None:
+            call.end_if_unwanted()
 
     def __len__(self) -> int:
         return len(self.tokens)
@@ -43,6 +68,24 @@ class Cache:
     def capacity(self) -> int:
         """How many tokens there is room for."""
         return 0 if self.memory is None else self.memory.capacity
+
+
+def call(
+    function: Function, caches: Sequence[Cache], states: States, inputs: dict[str, Any]
+) -> dict[str, Any]:
+    """What the function gives. Raises ``RuntimeError`` if nobody wants it any more."""
+    pending = function._pending(inputs, states=states)
+    running = Call(pending, caches)
+    for cache in caches:
+        cache.call = running
+    # Whichever thread is second sees what the other one did.
+    running.end_if_unwanted()
+    try:
+        pending.run()
+        return pending.finish()
+    finally:
+        for cache in caches:
+            cache.call = None
 
 
 def grown(capacity: int, wanted: int, limit: int) -> int:

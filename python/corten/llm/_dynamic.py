@@ -15,7 +15,7 @@ import numpy as np
 
 from corten._native import Axis
 from corten.llm._bundle import BundleError
-from corten.llm._cache import Cache, Memory, gather_rows, grown
+from corten.llm._cache import Cache, Memory, call, gather_rows, grown
 from corten.llm._program import Batching, Program, find_parameter, logit_rows
 from corten.llm._sampling import to_float32
 
@@ -162,9 +162,8 @@ class DynamicProgram(Program):
         if self._has_row_positions:
             positions = positions.repeat(len(caches), 0)
             positions[order, -1] = totals - 1
-        outputs = self._function(
-            input_ids=ids, position_ids=positions, states=memory.states
-        )
+        inputs = {"input_ids": ids, "position_ids": positions}
+        outputs = call(self._function, caches, memory.states, inputs)
         logits = outputs["logits"].numpy()
         rows = logits.reshape(len(caches), logits.shape[-1])
         return [rows[row] for row in order]
@@ -221,9 +220,9 @@ class DynamicProgram(Program):
     ) -> npt.NDArray[Any]:
         total = len(cache) + len(tokens)
         memory = self._bring_together([cache], total)
-        outputs = self._function(
-            input_ids=np.array([tokens], self._type),
-            position_ids=self._positions[:, :total],
-            states=memory.states,
-        )
+        inputs = {
+            "input_ids": np.array([tokens], self._type),
+            "position_ids": self._positions[:, :total],
+        }
+        outputs = call(self._function, [cache], memory.states, inputs)
         return logit_rows(outputs["logits"], every, len(tokens))

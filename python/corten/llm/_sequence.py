@@ -112,6 +112,13 @@ class Sequence:
                 self._logits = row
         return self._logits is not None
 
+    def cancel(self) -> None:
+        """From another thread: end the call that is running, if it is for no other.
+
+        It raises ``RuntimeError``, and the sequence is of no use any more.
+        """
+        self._cache.cancel()
+
     def step(self) -> Step:
         """Reads some more of the prompt, or gives the next token.
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from corten._native import Axis
 from corten.llm._bundle import BundleError
-from corten.llm._cache import gather_rows, grown
+from corten.llm._cache import call, gather_rows, grown
 from corten.llm._program import Program, find_parameter, function_names, logit_rows
 
 if TYPE_CHECKING:
@@ -158,10 +158,8 @@ class StaticProgram(Program):
             **table,
         }
         taken = {parameter.name for parameter in extend.function.inputs}
-        outputs = extend.function(
-            {name: value for name, value in inputs.items() if name in taken},
-            states=states,
-        )
+        inputs = {name: value for name, value in inputs.items() if name in taken}
+        outputs = call(extend.function, [cache], states, inputs)
         logits = outputs["out_logits"]
         if not logits.shape:
             return None

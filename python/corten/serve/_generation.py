@@ -71,11 +71,11 @@ class Generator:
         self._pool = ThreadPoolExecutor(
             settings.concurrency, thread_name_prefix=f"call {name}"
         )
-        self._rounds = (
-            None
-            if model.batching == "none"
-            else Rounds(self._pool, metrics.batch_requests.labels(name))
-        )
+        self._cancelled_calls = metrics.cancelled_calls.labels(name)
+        self._rounds: Rounds | None = None
+        if model.batching != "none":
+            sizes = metrics.batch_requests.labels(name)
+            self._rounds = Rounds(self._pool, sizes, self._cancelled_calls)
         #: Texts that have a place, and those that were accepted and have not ended.
         self._active = 0
         self._accepted = 0
@@ -185,7 +185,7 @@ class Generator:
         # In their order: the last one is no fork, and goes on from the prompt itself.
         async with turns:
             if job.request.count > 1:
-                while not await self._call(sequence.read):
+                while not await self._step(sequence, sequence.read):
                     pass
             if after:
                 last = sequence.sampling.seed
@@ -194,7 +194,7 @@ class Generator:
         while not sequence.is_finished:
             before = len(sequence.tokens)
             if self._rounds is None:
-                step = await self._call(sequence.step)
+                step = await self._step(sequence, sequence.step)
             else:
                 step = await self._rounds.step(sequence)
             grown = len(sequence.tokens) - before
@@ -208,15 +208,23 @@ class Generator:
 
     async def _call(self, call: Callable[..., _Result], *arguments: object) -> _Result:
         """In a thread, after the calls that were asked for before."""
-        running = asyncio.get_running_loop().run_in_executor(
-            self._pool, call, *arguments
-        )
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._pool, call, *arguments)
+
+    async def _step(self, sequence: Sequence, call: Callable[[], _Result]) -> _Result:
+        """A call of the model for one sequence, which ends with its request."""
+        submitted = self._pool.submit(call)
+        running = asyncio.wrap_future(submitted)
         try:
             return await asyncio.shield(running)
         except asyncio.CancelledError:
+            sequence.cancel()
             # A sequence is in one thread at a time: wait for this one, and drop it.
-            running.cancel()
+            # Who cancels the future of the loop does not wait for the thread.
+            submitted.cancel()
             await asyncio.wait([running])
+            if not running.cancelled() and running.exception() is not None:
+                self._cancelled_calls.inc()
             raise
 
     async def _enter(self) -> None:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from corten.llm import Sequence, Step
 
 if TYPE_CHECKING:
-    from prometheus_client import Histogram
+    from prometheus_client import Counter, Histogram
 
 _Waiting = tuple[Sequence, asyncio.Future[Step]]
 
@@ -26,9 +26,12 @@ _Waiting = tuple[Sequence, asyncio.Future[Step]]
 class Rounds:
     """Steps the sequences of one model."""
 
-    def __init__(self, pool: Executor, sizes: Histogram) -> None:
+    def __init__(
+        self, pool: Executor, sizes: Histogram, cancelled_calls: Counter
+    ) -> None:
         self._pool = pool
         self._sizes = sizes
+        self._cancelled_calls = cancelled_calls
         self._waiting: list[_Waiting] = []
         self._running: asyncio.Future[list[Step | Exception]] | None = None
         self._is_planned = False
@@ -41,6 +44,7 @@ class Rounds:
         try:
             return await future
         except asyncio.CancelledError:
+            sequence.cancel()
             # A sequence is in one thread at a time: this one may be in the round.
             if self._running is not None:
                 await asyncio.wait([self._running])
@@ -87,6 +91,9 @@ class Rounds:
     ) -> None:
         self._running = None
         steps = [] if done.cancelled() else done.result()
+        is_unwanted = all(future.cancelled() for _, future in chosen)
+        if is_unwanted and any(isinstance(step, Exception) for step in steps):
+            self._cancelled_calls.inc()
         for _, future in chosen[len(steps) :]:
             future.cancel()
         for (_, future), step in zip(chosen, steps, strict=False):

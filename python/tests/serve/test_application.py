@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 from support.asgi import Exchange, InProcess
 from support.bodies import nested
-from support.bundles import TinyBundle, write_bundle
+from support.bundles import LONG, Tiny, TinyBundle, dynamic_program, write_bundle
 
 import corten.llm
 from corten.serve._models import DATATYPES, Served, Value, load
@@ -307,6 +307,47 @@ class TestCallsThatNobodyWaitsFor:
             np.testing.assert_allclose(y, want, rtol=1e-5, atol=1e-6)
             assert requests(models, 499) == 1
             assert metric(models, "corten_cancelled_calls_total") == 0
+
+
+@pytest.mark.parametrize("batching", ["none", "any"])
+@pytest.mark.parametrize("is_late", [False, True])
+def test_steps_that_nobody_waits_for(
+    tmp_path: Path, batching: Any, is_late: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A client leaves, or its time is over, while its token takes a minute."""
+    program = dynamic_program(Tiny(), batching, is_long=True)
+    bundle = write_bundle(tmp_path / "tiny", program=program)
+    is_running = threading.Event()
+    real = corten.llm.Sequence.step
+
+    def step(self: corten.llm.Sequence) -> corten.llm.Step:
+        is_running.set()
+        return real(self)
+
+    monkeypatch.setattr(corten.llm.Sequence, "step", step)
+    seconds = 1.0 if is_late else 30.0
+
+    async def ask(models: InProcess) -> list[Exchange]:
+        (generator,) = models.application._languages._generators.values()
+        assert generator.model.batching == batching
+        gone = Exchange("/v1/completions", complete(prompt=[3, LONG]))
+        running = asyncio.create_task(gone.run(models.application.gateway))
+        await wait_until(is_running.is_set)
+        if not is_late:
+            # In the call, most of the time; before it, it ends as well.
+            await asyncio.sleep(0.2)
+            gone.leave()
+        await running
+        await wait_until(lambda: generator._active == 0)
+        other = Exchange("/v1/completions", complete(prompt=[3], max_tokens=1))
+        await other.run(models.application.gateway)
+        return [gone, other]
+
+    with InProcess(bundle.path, concurrency=1, timeout=seconds) as models:
+        gone, other = models.run(ask(models))
+        assert gone.status == (504 if is_late else None)
+        assert other.status == 200
+        assert metric(models, "corten_cancelled_calls_total") == 1
 
 
 def test_precision(assets: dict[str, Path], bundle: TinyBundle) -> None:

@@ -189,6 +189,48 @@ class Windowed(Dynamic):
         return logits
 
 
+#: A token that takes a minute to read.
+LONG = VOCABULARY - 1
+
+
+def _wait(input_ids: torch.Tensor, logits: torch.Tensor) -> torch.Tensor:
+    """The logits, after as many turns as the last token says."""
+
+    def is_left(left: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
+        return left.sum() > 0
+
+    def turn(left: torch.Tensor, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        return left - 1, torch.tanh(x @ x)
+
+    turns = (input_ids[:, -1:] == LONG).sum().reshape(1).to(torch.int32) * 10_000_000
+    x = torch.while_loop(is_left, turn, (turns, torch.ones(16, 16)))[1]
+    return logits + 0 * x.sum()
+
+
+class LongDynamic(Dynamic):
+    def forward(
+        self,
+        input_ids: torch.Tensor,
+        position_ids: torch.Tensor,
+        k_cache: torch.Tensor,
+        v_cache: torch.Tensor,
+    ) -> torch.Tensor:
+        logits = super().forward(input_ids, position_ids, k_cache, v_cache)
+        return _wait(input_ids, logits)
+
+
+class LongRows(Rows):
+    def forward(
+        self,
+        input_ids: torch.Tensor,
+        position_ids: torch.Tensor,
+        k_cache: torch.Tensor,
+        v_cache: torch.Tensor,
+    ) -> torch.Tensor:
+        logits = super().forward(input_ids, position_ids, k_cache, v_cache)
+        return _wait(input_ids, logits)
+
+
 class LoadEmbeddings(torch.nn.Module):
     def __init__(self, model: Tiny) -> None:
         super().__init__()
@@ -265,8 +307,13 @@ def windowed_program(model: Tiny, is_fixed: bool) -> Any:
     return converter.to_coreai()
 
 
-def dynamic_program(model: Tiny, batching: Batching = "none") -> Any:
-    """For one sequence, or several of equal or of any lengths at once."""
+def dynamic_program(
+    model: Tiny, batching: Batching = "none", *, is_long: bool = False
+) -> Any:
+    """For one sequence, or several of equal or of any lengths at once.
+
+    ``is_long``: the token ``LONG`` takes a minute.
+    """
     size = 1 if batching == "none" else 2
     places = size if batching == "any" else 1
     cache = torch.zeros(LAYERS, size, HEADS, CONTEXT // 2, WIDTH // HEADS)
@@ -282,7 +329,10 @@ def dynamic_program(model: Tiny, batching: Batching = "none") -> Any:
     shapes = ({**rows, 1: auto}, {1: auto}, state, state)
     if places > 1:
         shapes[1][0] = auto
-    module = Rows(model) if batching == "any" else Dynamic(model)
+    if batching == "any":
+        module = (LongRows if is_long else Rows)(model)
+    else:
+        module = (LongDynamic if is_long else Dynamic)(model)
     converter = TorchConverter()
     converter.add_exported_program(
         _export(module, args, shapes),
