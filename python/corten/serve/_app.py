@@ -94,17 +94,22 @@ class Application:
         return Runner(served, self._settings, self._metrics, reason is None)
 
     def _routes(self) -> list[Route]:
+        prefixes = ("/v2/models/{name}", "/v2/models/{name}/versions/{version}")
+        # They are tried in this order: what is asked for most comes first.
         routes = [
+            Route(f"{prefix}/infer", self._infer, methods=["POST"])
+            for prefix in prefixes
+        ]
+        routes += [
             Route("/metrics", self._show_metrics),
             Route("/v2", self._server),
             Route("/v2/health/live", self._live),
             Route("/v2/health/ready", self._ready),
         ]
-        for prefix in ("/v2/models/{name}", "/v2/models/{name}/versions/{version}"):
+        for prefix in prefixes:
             routes += [
                 Route(prefix, self._model),
                 Route(f"{prefix}/ready", self._model_ready),
-                Route(f"{prefix}/infer", self._infer, methods=["POST"]),
             ]
         return [*routes, *self._languages.routes()]
 

@@ -8,7 +8,7 @@ import hmac
 import json
 import time
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -16,6 +16,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from corten.serve import _log
 from corten.serve._metrics import Metrics
 from corten.serve._settings import Settings
+
+if TYPE_CHECKING:
+    from prometheus_client import Counter, Histogram
 
 #: What a log says of requests that nobody waited for.
 CLIENT_LEFT = 499
@@ -105,6 +108,7 @@ class Gateway:
         self._metrics = metrics
         token = settings.token
         self._expected = None if token is None else f"Bearer {token}".encode()
+        self._counted: dict[tuple[str, int], tuple[Counter, Histogram]] = {}
         self.in_flight = 0
         self.is_draining = False
 
@@ -150,8 +154,15 @@ class Gateway:
 
     def _note(self, scope: Scope, status: int, seconds: float) -> None:
         model = scope["corten.model"]
-        self._metrics.requests.labels(model, str(status)).inc()
-        self._metrics.seconds.labels(model).observe(seconds)
+        # There are few, and to look them up takes longer than to count.
+        counted = self._counted.get((model, status))
+        if counted is None:
+            counted = self._counted[model, status] = (
+                self._metrics.requests.labels(model, str(status)),
+                self._metrics.seconds.labels(model),
+            )
+        counted[0].inc()
+        counted[1].observe(seconds)
         if self._settings.log_requests:
             _log.info(
                 "request",

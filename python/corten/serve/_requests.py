@@ -16,6 +16,8 @@ _Result = TypeVar("_Result")
 #: JSON of so many bytes, and of so many elements, takes a few milliseconds at most.
 _SMALL = 1 << 18
 SMALL_TENSORS = 1 << 13
+#: Whoever has waited so long, in seconds, may leave: to see it takes a task.
+_SOON = 0.02
 
 
 class Deadline:
@@ -69,6 +71,12 @@ async def wait_for(
     request: Request, future: asyncio.Future[_Result], deadline: Deadline
 ) -> _Result:
     """The result, if it comes in time and the client waits for it."""
+    try:
+        if await _comes_within(future, min(_SOON, deadline.left())):
+            return future.result()
+    except BaseException:
+        future.cancel()
+        raise
     leaving = asyncio.ensure_future(request.receive())
     either: set[asyncio.Future[Any]] = {future, leaving}
     try:
@@ -99,3 +107,23 @@ async def in_thread(
 ) -> _Result:
     loop = asyncio.get_running_loop()
     return await wait_for(request, loop.run_in_executor(None, work), deadline)
+
+
+async def _comes_within(future: asyncio.Future[Any], seconds: float) -> bool:
+    if future.done():
+        return True
+    loop = asyncio.get_running_loop()
+    waiter = loop.create_future()
+
+    def wake(_: object = None) -> None:
+        if not waiter.done():
+            waiter.set_result(None)
+
+    timer = loop.call_later(seconds, wake)
+    future.add_done_callback(wake)
+    try:
+        await waiter
+    finally:
+        timer.cancel()
+        future.remove_done_callback(wake)
+    return future.done()
