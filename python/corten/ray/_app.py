@@ -50,11 +50,15 @@ def app(
 
     def build() -> Any:
         """The server of a replica, made where the replica is."""
+        from corten.serve import _log
         from corten.serve._app import Application
         from corten.serve._models import load
         from corten.serve._settings import Settings
 
+        _log.set_up()
         loaded = load(models, num_cpus, precision)
+        for model, note in loaded.notes:
+            _log.warning(note, name=model)
         return Application(
             loaded.catalogue, Settings(**settings), loaded.languages
         ).gateway

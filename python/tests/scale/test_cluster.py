@@ -429,6 +429,19 @@ def _answered(port: int) -> dict[str, str]:
     return found
 
 
+def _logged(event: str) -> int:
+    """How many lines of it there are in the logs of this session, as objects."""
+    import ray
+
+    logs = Path(ray._private.worker._global_node.get_logs_dir_path())
+    return sum(
+        line.count(f'"event": "{event}"')
+        for file in logs.rglob("*")
+        if file.is_file()
+        for line in file.read_text(errors="replace").splitlines()
+    )
+
+
 def test_app(cluster: Cluster, pictures: Path, data: Path, bundle: Path) -> None:
     """Each replica answers as ``corten serve`` does, for assets and for bundles."""
     from ray import serve
@@ -457,6 +470,7 @@ def test_app(cluster: Cluster, pictures: Path, data: Path, bundle: Path) -> None
             for found in threads.map(score, range(64)):
                 np.testing.assert_allclose(found, expected, rtol=1e-5)
         assert len(_answered(port)) == 2
+        assert _logged("language model") >= 2
         # Whoever waits, waits in a line that has an end.
         assert app._bound_deployment.max_queued_requests == 512
     finally:
