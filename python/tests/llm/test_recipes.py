@@ -13,6 +13,7 @@ import pytest
 import torch
 from support.bundles import TEXT
 from support.command import ROOT
+from support.command import corten as command
 
 import corten.llm
 
@@ -135,3 +136,21 @@ def test_forms_beside_each_other(folder: Path) -> None:
     assert found.comparison is not None
     assert found.comparison.divergence.mean() < 1e-3
     assert found.comparison.agrees.mean() > 0.95
+
+
+def test_the_command_beside_the_model_itself(folder: Path, tmp_path: Path) -> None:
+    """``--reference`` takes the model as transformers has it."""
+    (tmp_path / "text.txt").write_text(TEXT)
+    name = folder / "qwen2"
+    answer = command(
+        *("eval", name / "macOS", "--text", "text.txt"),
+        *("--reference", name / "model", "--json", "--html", "r.html"),
+        cwd=tmp_path,
+    )
+    assert answer.status == 0, answer.err
+    found = answer.json["reference"]
+    assert found["name"] == str(name / "model")
+    assert abs(found["kl_divergence"]) < 1e-6
+    assert found["top_1_agreement"] == 1
+    assert found["perplexity"] == pytest.approx(answer.json["perplexity"], rel=1e-4)
+    assert str(name / "model") in (tmp_path / "r.html").read_text()
