@@ -328,6 +328,28 @@ TEST(Groups, TellTheFirstErrorInTheOrderOfThePlan) {
   }
 }
 
+TEST(Groups, WhatNoKernelHasAcceptedYetIsNotLookedInto) {
+  // How long steps take is asked before they are run: one of these has no
+  // weights.
+  PlanBuilder plan;
+  BlockBuilder main = plan.block();
+  int32_t one = main.fixed(1), four = main.fixed(4);
+  int32_t x = main.input({one, four, four, four});
+  int32_t y = main.output({one, four, four, four});
+  main.kernel("ConvolutionDepthwise", {x}, {y});
+  int32_t z = main.output({one, four, four, four});
+  main.kernel("Abs", {x}, {z});
+  plan.function("main", main, {"x"});
+  std::shared_ptr<Model> model = loaded(plan, threads(2));
+  Owned<float> image({1, 4, 4, 4});
+  Call call(model, model->functions()[0]);
+  EXPECT_OK(call.setInput(0, image.tensor));
+  Error error = call.run();
+  ASSERT_TRUE(error);
+  EXPECT_NE(error.message().find("ConvolutionDepthwise"), std::string::npos)
+      << error.message();
+}
+
 /// Which threads run the kernels of a plan whose group is about to win less
 /// than it takes to wake one, when all but the caller sleep.
 static size_t threadsThatTakePart(int rounds) {

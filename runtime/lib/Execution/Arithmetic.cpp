@@ -82,6 +82,14 @@ static bool isProduct(PortableKernel kernel) {
   }
 }
 
+/// Of the first input or the first output, whichever has more.
+static double elementsOf(std::span<const Tensor> inputs,
+                         std::span<const Tensor> outputs) {
+  double operands = inputs.empty() ? 0 : double(inputs[0].size());
+  double results = outputs.empty() ? 0 : double(outputs[0].size());
+  return std::max(operands, results);
+}
+
 double execution::arithmeticOf(const Step &step, std::span<const Tensor> inputs,
                                std::span<const Tensor> outputs) {
   if (step.kind != plan::StepKind::Kernel || outputs.empty())
@@ -142,7 +150,7 @@ double execution::arithmeticOf(const Step &step, std::span<const Tensor> inputs,
     return 5 * results;
   default:
     // Once for each element, on the larger side.
-    return std::max(operands, results);
+    return elementsOf(inputs, outputs);
   }
 }
 
@@ -168,7 +176,10 @@ double execution::nanosecondsOf(const Step &step,
   for (const Tensor &input : inputs)
     if (!isGather)
       bytes += bytesOf(input);
-  double arithmetic = arithmeticOf(step, inputs, outputs);
+  // What a fast kernel has accepted is what it takes. A portable one looks when
+  // it is run: until then there may be less of it, in a plan that is damaged.
+  double arithmetic = isFast ? arithmeticOf(step, inputs, outputs)
+                             : elementsOf(inputs, outputs);
   double perNanosecond = !isFast                  ? kPortableRate
                          : isProduct(step.kernel) ? kProductRate
                                                   : kFastRate;
