@@ -309,6 +309,18 @@ static std::optional<size_t> epilogueInput(plan::KernelOp product,
   return std::nullopt;
 }
 
+/// Rounds what a program is given first to a type of less precision than the
+/// program's own.
+static void roundFirst(Block &program, Type type) {
+  BlockArgument element = program.getArgument(0);
+  auto builder = OpBuilder::atBlockBegin(&program);
+  auto rounded = plan::LaneOp::create(
+      builder, element.getLoc(), element.getType(),
+      isa<BFloat16Type>(type) ? "RoundToBF16" : "RoundToF16",
+      ValueRange(element));
+  element.replaceAllUsesExcept(rounded.getResult(), rounded);
+}
+
 static void fuseEpiloguesIn(Block &block) {
   for (Operation &op : llvm::make_early_inc_range(block.getOperations())) {
     auto tile = dyn_cast<plan::KernelOp>(op);
@@ -341,6 +353,12 @@ static void fuseEpiloguesIn(Block &block) {
         element.replaceAllUsesWith(first);
         program.eraseArgument(element.getArgNumber());
       }
+      // The program gets the sum as it is. What is stored in the type of the
+      // product is rounded to it anyway.
+      Type own = getElementTypeOrSelf(product.getResult(0).getType());
+      if (isa<Float16Type, BFloat16Type>(own) &&
+          own != getElementTypeOrSelf(fused.getResult(0).getType()))
+        roundFirst(program, own);
       tile.getResult(0).replaceAllUsesWith(fused.getResult(0));
       tile.erase();
       product.erase();

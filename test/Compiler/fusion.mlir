@@ -56,9 +56,13 @@ coreai.graph @linear(%x: tensor<4x2xf32> {coreai.name = "x"}) -> (tensor<4x3xf32
   coreai.output %2 : tensor<4x3xf32>
 }
 
-// So is a cast to another type of floats; one to whole numbers is not.
+// So is a cast to another type of floats, of what was rounded to its own; one to
+// whole numbers is not.
 // CHECK-LABEL: plan.function @castAfter
 // CHECK: plan.kernel "MatMulPacked"({{.*}}) -> tensor<4x3xf32>
+// CHECK-NEXT: ^bb0(%[[SUM:.*]]: f32):
+// CHECK-NEXT: %[[ROUNDED:.*]] = plan.lane "RoundToF16"(%[[SUM]])
+// CHECK-NEXT: plan.yield %[[ROUNDED]]
 // CHECK-NOT: "Tile"
 // CHECK: plan.kernel "MatMulPacked"({{.*}}) -> tensor<4x3xf16>
 // CHECK: plan.kernel "Tile"
