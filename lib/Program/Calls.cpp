@@ -118,7 +118,11 @@ static bool takesNumbers(StringRef function, ArrayRef<Argument> arguments) {
     std::optional<unsigned> count = numNumbers(function);
     if (!count)
       return true;
-    if (arguments.size() != *count)
+    // How many digits are kept is nobody's choice, or said besides.
+    if (function == "round" && arguments.size() == 2 && arguments[1].isNone())
+      arguments = arguments.drop_back();
+    else if (arguments.size() != *count &&
+             !(function == "round" && arguments.size() == 2))
       return false;
   }
   return llvm::all_of(arguments, [](const Argument &argument) {

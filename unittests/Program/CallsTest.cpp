@@ -275,6 +275,11 @@ TEST_F(CallsTest, FunctionsOnNumbersAreGivenNumbers) {
   for (const Case &each : std::initializer_list<Case>{
            {"neg", {{{}, ref(x)}}, {{{}, one}, {{}, one}}},
            {"_sym_cos", {{{}, one}}, {{{}, text}}},
+           {"round", {{{}, ref(x)}}, {{{}, ref(x)}, {{}, text}}},
+           {"round", {{{}, ref(x)}, {{}, Argument()}}, {{{}, text}}},
+           {"round",
+            {{{}, ref(x)}, {{}, one}},
+            {{{}, one}, {{}, one}, {{}, one}}},
            {"add", {{{}, ref(x)}, {{}, one}}, {{{}, one}}},
            {"mul", {{{}, one}, {{}, one}}, {{{}, one}, {{}, ref(&tuple)}}},
            {"sym_ite", {{{}, ref(x)}, {{}, one}, {{}, one}}, {{{}, one}}},
