@@ -242,6 +242,13 @@ TEST(FastMovement, IndicesOutsideAreErrors) {
     EXPECT_MENTIONS(runWith(isa, Kernel::ScatterAlongAxis,
                             {scattered, {&table.tensor, 1}, numbers}),
                     "ScatterAlongAxis: index 3 is out of range");
+    for (int64_t mode : {-1, 7, 1 << 30}) {
+      numbers[1] = mode;
+      EXPECT_MENTIONS(runWith(isa, Kernel::ScatterAlongAxis,
+                              {scattered, {&table.tensor, 1}, numbers}),
+                      "ScatterAlongAxis: there is no mode " +
+                          std::to_string(mode));
+    }
     EXPECT_NUMBERS(table.numbers(), 1, 2, 3, 4, 5, 6);
   }
 }

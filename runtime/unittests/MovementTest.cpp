@@ -50,6 +50,9 @@ TEST(Movement, PadsByEveryRule) {
   EXPECT_NUMBERS(pad(PaddingMode::Reflect), 3, 2, 1, 2, 3, 2, 1);
   EXPECT_NUMBERS(pad(PaddingMode::Symmetric), 2, 1, 1, 2, 3, 3, 2);
   EXPECT_NUMBERS(pad(PaddingMode::Circular), 2, 3, 1, 2, 3, 1, 2);
+  for (int64_t mode : {-1, 4})
+    EXPECT_EQ(run(Kernel::PadByRule, {x.tensor}, out.tensor, {mode, 2}),
+              "PadByRule: there is no mode " + std::to_string(mode));
 }
 
 /// PyTorch does not go round a second time.

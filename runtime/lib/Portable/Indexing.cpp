@@ -98,7 +98,10 @@ Error portable::runScatterAlongAxis(const Invocation &call) {
   const Tensor &updates = call.input(2);
   const Tensor &output = call.output();
   int64_t axis = call.number(0);
-  auto mode = ScatterMode(call.number(1));
+  auto mode = modeOf<ScatterMode>(call.number(1));
+  if (!mode)
+    return Error("ScatterAlongAxis: there is no mode " +
+                 std::to_string(call.number(1)));
   if (Error error = checkAlongAxis("ScatterAlongAxis", indices, input, axis))
     return error;
   if (Error error = checkShape("ScatterAlongAxis", updates, indices))
@@ -115,12 +118,12 @@ Error portable::runScatterAlongAxis(const Invocation &call) {
     return forEachIndex(indices, [&](int64_t index,
                                      std::array<int64_t, kMaxRank> place) {
       auto update = ComputeType<T>(updates.as<T>()[offsetOf(updates, place)]);
-      if (IntegerElement<T> && mode == ScatterMode::Div &&
+      if (IntegerElement<T> && *mode == ScatterMode::Div &&
           update == ComputeType<T>(0))
         return Error("ScatterAlongAxis: an integer is divided by zero");
       place[axis] = *wrapIndex(index, output.extents[axis]);
       T &element = output.as<T>()[offsetOf(output, place)];
-      element = T(combine(mode, ComputeType<T>(element), update));
+      element = T(combine(*mode, ComputeType<T>(element), update));
       return Error::success();
     });
   });

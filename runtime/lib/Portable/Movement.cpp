@@ -129,7 +129,10 @@ Error portable::runPadByRule(const Invocation &call) {
       call.numbers.size() != size_t(input.rank) + 1)
     return Error("PadByRule: " + input.describe() + " does not fit " +
                  output.describe());
-  auto mode = PaddingMode(call.number(0));
+  auto mode = modeOf<PaddingMode>(call.number(0));
+  if (!mode)
+    return Error("PadByRule: there is no mode " +
+                 std::to_string(call.number(0)));
   for (int64_t before : call.numbers.subspan(1))
     if (before < -kMostPlaces || before > kMostPlaces)
       return Error("PadByRule: there are no " + std::to_string(before) +
@@ -140,10 +143,10 @@ Error portable::runPadByRule(const Invocation &call) {
       return Error("PadByRule: an axis without elements cannot be continued");
     int64_t before = call.number(axis + 1);
     int64_t widest = std::max(before, output.extents[axis] - extent - before);
-    if (widest > mostPadding(mode, extent))
+    if (widest > mostPadding(*mode, extent))
       return Error("PadByRule: axis " + std::to_string(axis) + " of " +
                    input.describe() + " can be padded by at most " +
-                   std::to_string(mostPadding(mode, extent)) + ", not " +
+                   std::to_string(mostPadding(*mode, extent)) + ", not " +
                    std::to_string(widest));
   }
   withWidth(output.type, [&]<typename T>() {
@@ -156,7 +159,7 @@ Error portable::runPadByRule(const Invocation &call) {
       int64_t to = 0;
       for (int axis = 0; axis != output.rank; ++axis) {
         from += input.steps[axis] *
-                sourceIndex(mode, index[axis] - call.number(axis + 1),
+                sourceIndex(*mode, index[axis] - call.number(axis + 1),
                             input.extents[axis]);
         to += output.steps[axis] * index[axis];
       }

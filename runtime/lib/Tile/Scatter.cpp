@@ -115,13 +115,14 @@ static bool acceptsScatterAlongAxis(const Invocation &call) {
   const Tensor &updates = call.input(2);
   const Tensor &output = call.output();
   int64_t axis = call.number(0);
+  auto mode = modeOf<ScatterMode>(call.number(1));
   // Integers may be divided by zero, which is an error.
-  bool fits =
-      isInteger(indices.type) && input.type == output.type &&
-      updates.type == output.type && input.rank == indices.rank && axis >= 0 &&
-      axis < input.rank && std::ranges::equal(input.shape(), output.shape()) &&
-      std::ranges::equal(updates.shape(), indices.shape()) &&
-      (ScatterMode(call.number(1)) != ScatterMode::Div || isFloat(output.type));
+  bool fits = mode && isInteger(indices.type) && input.type == output.type &&
+              updates.type == output.type && input.rank == indices.rank &&
+              axis >= 0 && axis < input.rank &&
+              std::ranges::equal(input.shape(), output.shape()) &&
+              std::ranges::equal(updates.shape(), indices.shape()) &&
+              (*mode != ScatterMode::Div || isFloat(output.type));
   for (int i = 0; fits && i != input.rank; ++i)
     fits = i == axis || indices.extents[i] <= input.extents[i];
   return fits;
