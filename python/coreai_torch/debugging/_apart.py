@@ -114,3 +114,6 @@ def main() -> None:
     """What the other process does, in the folder that it is told."""
     folder = Path(sys.argv[1])
     (folder / _ANSWER).write_bytes(pickle.dumps(_answer(folder)))
+    # Nothing else is to be done. The interpreter has threads, which do not always
+    # survive that Python takes itself apart, and the program is not to blame then.
+    os._exit(0)

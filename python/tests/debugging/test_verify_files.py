@@ -84,6 +84,19 @@ def test_the_first_release(worker: Worker, first: str, backend: str) -> None:
     assert worker.call(_outcome, first, first, backend) == "status 0"
 
 
+def test_how_the_interpreter_ends_when_it_has_answered(
+    first: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Python's end may abort, and blames nobody's program."""
+    folder = tmp_path / "site"
+    folder.mkdir()
+    (folder / "sitecustomize.py").write_text(
+        "import atexit, os\natexit.register(os.abort)\n"
+    )
+    monkeypatch.syspath_prepend(folder)
+    assert _outcome(first, first, "interpreter") == "status 0"
+
+
 class _Model(torch.nn.Module):
     def __init__(self) -> None:
         super().__init__()
