@@ -486,8 +486,8 @@ struct FewMemory {
   float *results;
   float *scores;
   float *masks;
-  float *values;
-  float *oneKey;
+  /// Keys or values that are no floats as they lie, or not in whole vectors.
+  float *rows;
 
   FewMemory(Floats &floats, int64_t depth, int64_t width)
       : depth(wholeVectors(depth)), width(wholeVectors(width)),
@@ -495,8 +495,7 @@ struct FewMemory {
         results(floats.take(kFewQueries * this->width)),
         scores(floats.take(kFewQueries * kKeysOfFew)),
         masks(floats.take(kFewQueries * kKeysOfFew)),
-        values(floats.take(kKeysOfFew * this->width)),
-        oneKey(floats.take(this->depth)) {}
+        rows(floats.take(kKeysOfFew * most(this->depth, this->width))) {}
 };
 
 /// Of a query or a few: each for itself, with elements in lanes.
@@ -539,18 +538,47 @@ private:
   void take(int64_t first, int64_t count) {
     if (job.mask.data && !readMasks(first, count))
       return;
-    for (int64_t i = 0; i != count; ++i) {
-      readFloats(job.keys, first + i, 0, job.depth, oneKey);
-      for (int64_t query = 0; query != job.numQueries; ++query) {
-        F sum = {};
-        for (int64_t j = 0; j != depth; j += kWidth)
-          sum = fma(load(queries + query * depth + j), load(oneKey + j), sum);
-        scores[query * kKeysOfFew + i] = sumOfLanes(sum);
-      }
+    FloatRows keys = wholeRows(job.keys, first, count, job.depth, depth);
+    for (int64_t query = 0; query != job.numQueries; ++query) {
+      int64_t i = 0;
+      for (; i + kKeysAtATime <= count; i += kKeysAtATime)
+        score<kKeysAtATime>(keys, query, i);
+      for (; i != count; ++i)
+        score<1>(keys, query, i);
     }
     for (int64_t i = 0; i != job.numQueries; ++i)
       weigh(i, first, count);
     addValues(first, count);
+  }
+
+  /// Rows from one on, with zeros up to whole vectors.
+  FloatRows wholeRows(const Rows &from, int64_t first, int64_t count,
+                      int64_t length, int64_t whole) {
+    if (length == whole)
+      return floatsOf(from, first, count, length, rows, whole);
+    for (int64_t i = 0; i != count; ++i)
+      readFloats(from, first + i, 0, length, rows + i * whole);
+    return {rows, whole};
+  }
+
+  /// How many keys have sums of their own, so that none waits for another. What
+  /// a key gets is the same for any number.
+  static constexpr int kKeysAtATime = 8;
+
+  template <int N>
+  void score(const FloatRows &keys, int64_t query, int64_t first) {
+    const float *own = queries + query * depth;
+    const float *key = keys.data + first * keys.step;
+    F totals[N] = {};
+    for (int64_t j = 0; j != depth; j += kWidth) {
+      F part = load(own + j);
+      CORTEN_UNROLL
+      for (int n = 0; n != N; ++n)
+        totals[n] = fma(part, load(key + n * keys.step + j), totals[n]);
+    }
+    CORTEN_UNROLL
+    for (int n = 0; n != N; ++n)
+      scores[query * kKeysOfFew + first + n] = sumOfLanes(totals[n]);
   }
 
   /// Whether one of the queries sees one of these keys.
@@ -570,13 +598,7 @@ private:
   }
 
   void addValues(int64_t first, int64_t count) {
-    FloatRows from = {values, width};
-    // Whole vectors would reach beyond the last value.
-    if (job.width == width)
-      from = floatsOf(job.values, first, count, job.width, values, width);
-    else
-      for (int64_t i = 0; i != count; ++i)
-        readFloats(job.values, first + i, 0, job.width, values + i * width);
+    FloatRows from = wholeRows(job.values, first, count, job.width, width);
     for (int64_t i = 0; i != job.numQueries; ++i)
       withVectors<8>(width, [&]<int V>(int64_t lane) {
         float *to = results + i * width + lane;
