@@ -119,10 +119,10 @@ static bool takesNumbers(StringRef function, ArrayRef<Argument> arguments) {
     if (!count)
       return true;
     // How many digits are kept is nobody's choice, or said besides.
-    if (function == "round" && arguments.size() == 2 && arguments[1].isNone())
+    bool hasDigits = function == "round" && arguments.size() == 2;
+    if (hasDigits && arguments[1].isNone())
       arguments = arguments.drop_back();
-    else if (arguments.size() != *count &&
-             !(function == "round" && arguments.size() == 2))
+    else if (!hasDigits && arguments.size() != *count)
       return false;
   }
   return llvm::all_of(arguments, [](const Argument &argument) {
